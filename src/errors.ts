@@ -1,0 +1,66 @@
+// The errors that end pgtail on purpose: each carries its exit code and, where one exists, the fix.
+// Secrets and row values never stand in one of these.
+
+/** Exit codes, a public contract: scripts branch on them. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  connection: 3,
+  notReady: 4,
+  slotInUse: 5,
+  slot: 6,
+  protocol: 7,
+  output: 8,
+  secondSignal: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export interface ErrorAdvice {
+  /** What the server said besides, as psql prints it. */
+  readonly detail?: string | undefined;
+  /** The fix, as something to type or to change. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Any failure that pgtail understands; `message` is one lower-case line without a full stop. */
+export class PgtailError extends Error {
+  readonly exitCode: ExitCode;
+  readonly detail: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(exitCode: ExitCode, message: string, advice: ErrorAdvice = {}) {
+    super(message, advice.cause === undefined ? undefined : { cause: advice.cause });
+    this.name = new.target.name;
+    this.exitCode = exitCode;
+    this.detail = advice.detail;
+    this.hint = advice.hint;
+  }
+}
+
+/**
+ * Bytes that are not what the protocol says. `offset` counts from the start of the message.
+ * The decoder adds the message's name and its LSN, which the cursor cannot know.
+ */
+export class ProtocolViolation extends PgtailError {
+  readonly field: string;
+  readonly problem: string;
+  readonly offset: number;
+
+  constructor(field: string, problem: string, offset: number, where?: string) {
+    super(
+      EXIT.protocol,
+      `${where === undefined ? '' : `${where}: `}${field}: ${problem} (offset ${offset})`,
+    );
+    this.field = field;
+    this.problem = problem;
+    this.offset = offset;
+  }
+
+  /** The same violation, told with the message it was found in. */
+  within(where: string): ProtocolViolation {
+    return new ProtocolViolation(this.field, this.problem, this.offset, where);
+  }
+}

@@ -1,0 +1,52 @@
+// A growing byte buffer that formatters append to and the output takes whole blocks from.
+
+const INITIAL_BYTES = 64 * 1024;
+
+/**
+ * Append with the methods below, or reserve once and store into `bytes` at `length` directly:
+ * that is what the row loop does. `bytes` may be replaced by every call that can grow it.
+ */
+export class ByteWriter {
+  bytes: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  length = 0;
+  #taken = 0;
+
+  /** All bytes ever appended: the stream offset at which the next byte will stand. */
+  get offset(): number {
+    return this.#taken + this.length;
+  }
+
+  /** Makes room for `extra` more bytes. */
+  reserve(extra: number): void {
+    const needed = this.length + extra;
+    if (needed <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.bytes.length * 2));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.bytes = grown;
+  }
+
+  /** Appends a string as UTF-8. */
+  text(text: string): void {
+    this.reserve(text.length * 3);
+    this.length += this.bytes.write(text, this.length);
+  }
+
+  /** Appends bytes as they are. */
+  raw(source: Uint8Array, start = 0, end = source.length): void {
+    this.reserve(end - start);
+    this.bytes.set(
+      start === 0 && end === source.length ? source : source.subarray(start, end),
+      this.length,
+    );
+    this.length += end - start;
+  }
+
+  /** Hands over what was appended since the last take; the caller owns the returned bytes. */
+  take(): Buffer {
+    const block = this.bytes.subarray(0, this.length);
+    this.#taken += this.length;
+    this.bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+    this.length = 0;
+    return block;
+  }
+}

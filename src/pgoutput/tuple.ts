@@ -26,6 +26,8 @@ export class TupleData {
   readonly role: TupleRole;
   bytes: Buffer = Buffer.alloc(0);
   columnCount = 0;
+  /** The bytes of all values together, or a few more: enough to reserve room by. */
+  textLength = 0;
   kinds = new Uint8Array(INITIAL_COLUMNS);
   starts = new Uint32Array(INITIAL_COLUMNS);
   ends = new Uint32Array(INITIAL_COLUMNS);
@@ -66,6 +68,7 @@ export function readTuple(c: Cursor, relation: Relation, tuple: TupleData): void
   tuple.bytes = c.bytes;
   tuple.columnCount = columnCount;
   const { kinds, starts, ends } = tuple;
+  const from = c.position;
   for (let column = 0; column < columnCount; column++) {
     const kind = c.u8('column kind');
     kinds[column] = kind;
@@ -78,6 +81,7 @@ export function readTuple(c: Cursor, relation: Relation, tuple: TupleData): void
     c.position += length;
     ends[column] = c.position;
   }
+  tuple.textLength = c.position - from;
 }
 
 function unknownKind(

@@ -15,9 +15,10 @@ export function timestampFromUnixMs(unixMs: number): PgTimestamp {
   return (BigInt(Math.trunc(unixMs)) - UNIX_EPOCH_DISTANCE_MS) * 1000n;
 }
 
-/** A wire timestamp as Unix time in whole milliseconds. */
+/** A wire timestamp as Unix time in whole milliseconds, rounded down also before 2000. */
 export function timestampToUnixMs(timestamp: PgTimestamp): number {
-  return Number(timestamp / 1000n + UNIX_EPOCH_DISTANCE_MS);
+  const borrowed = timestamp % 1000n < 0n ? 1n : 0n;
+  return Number(timestamp / 1000n - borrowed + UNIX_EPOCH_DISTANCE_MS);
 }
 
 /** What `to_json(timestamptz)` prints under TimeZone=UTC: `2026-11-29T20:36:50.055877+00:00`. */

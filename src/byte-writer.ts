@@ -1,15 +1,20 @@
 // A growing byte buffer that formatters append to and the output takes whole blocks from.
 
-const INITIAL_BYTES = 64 * 1024;
+const DEFAULT_BYTES = 64 * 1024;
+const LARGEST_KEPT_BYTES = 1024 * 1024;
 
 /**
  * Append with the methods below, or reserve once and store into `bytes` at `length` directly:
  * that is what the row loop does. `bytes` may be replaced by every call that can grow it.
  */
 export class ByteWriter {
-  bytes: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  bytes: Buffer;
   length = 0;
   #taken = 0;
+
+  constructor(initialBytes: number = DEFAULT_BYTES) {
+    this.bytes = Buffer.allocUnsafe(initialBytes);
+  }
 
   /** All bytes ever appended: the stream offset at which the next byte will stand. */
   get offset(): number {
@@ -32,20 +37,18 @@ export class ByteWriter {
   }
 
   /** Appends bytes as they are. */
-  raw(source: Uint8Array, start = 0, end = source.length): void {
-    this.reserve(end - start);
-    this.bytes.set(
-      start === 0 && end === source.length ? source : source.subarray(start, end),
-      this.length,
-    );
-    this.length += end - start;
+  raw(source: Uint8Array): void {
+    this.reserve(source.length);
+    this.bytes.set(source, this.length);
+    this.length += source.length;
   }
 
   /** Hands over what was appended since the last take; the caller owns the returned bytes. */
   take(): Buffer {
     const block = this.bytes.subarray(0, this.length);
     this.#taken += this.length;
-    this.bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+    // as large as the last one had to be, so that a busy stream does not grow it block by block
+    this.bytes = Buffer.allocUnsafe(Math.min(this.bytes.length, LARGEST_KEPT_BYTES));
     this.length = 0;
     return block;
   }

@@ -1,0 +1,89 @@
+// Relations and types: kept as announced, printed right before the first line that needs them.
+
+import type { Formatter } from '../format/formatter.ts';
+import type { TypeName } from '../pgoutput/messages.ts';
+import type { Relation } from '../pgoutput/relation.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import type { Selection } from './selection.ts';
+
+export interface AnnouncementOptions {
+  readonly formatter: Formatter;
+  readonly selection: Selection;
+  readonly types: TypeRegistry;
+}
+
+/** The server announces a relation again whenever it likes; it is printed again if it differs. */
+export class Announcements {
+  readonly #formatter: Formatter;
+  readonly #selection: Selection;
+  readonly #types: TypeRegistry;
+  readonly #shown = new Map<number, boolean>();
+  readonly #printedRelations = new Map<number, Relation>();
+  readonly #printedTypes = new Map<number, TypeName>();
+  /** The relation of the last row: most rows follow one of the same relation. */
+  #lastShown: Relation | null = null;
+  #lastAnnounced: Relation | null = null;
+
+  constructor({ formatter, selection, types }: AnnouncementOptions) {
+    this.#formatter = formatter;
+    this.#selection = selection;
+    this.#types = types;
+  }
+
+  type(type: TypeName): void {
+    this.#types.announce(type);
+  }
+
+  relation(relation: Relation): void {
+    this.#shown.set(relation.relationId, this.#selection.showsTable(relation));
+  }
+
+  isShown(relation: Relation): boolean {
+    if (relation === this.#lastShown) return true;
+    if (!this.#shown.get(relation.relationId)) return false;
+    this.#lastShown = relation;
+    return true;
+  }
+
+  /** Prints the relation and its types, unless just that was printed last. */
+  announce(relation: Relation): void {
+    if (relation === this.#lastAnnounced) return;
+    this.#lastAnnounced = relation;
+    const previous = this.#printedRelations.get(relation.relationId);
+    const changedTypes = this.#unprintedTypes(relation);
+    if (previous && sameRelation(previous, relation) && changedTypes.length === 0) return;
+    if (this.#selection.shows('type')) for (const type of changedTypes) this.#formatter.type(type);
+    for (const type of changedTypes) this.#printedTypes.set(type.typeId, type);
+    if (this.#selection.shows('relation')) this.#formatter.relation(relation, previous);
+    this.#printedRelations.set(relation.relationId, relation);
+  }
+
+  #unprintedTypes(relation: Relation): TypeName[] {
+    const typeIds = new Set(relation.columns.map((column) => column.typeId));
+    return [...typeIds].flatMap((typeId) => {
+      const type = this.#types.announced(typeId);
+      return type === undefined || sameType(this.#printedTypes.get(typeId), type) ? [] : [type];
+    });
+  }
+}
+
+function sameType(printed: TypeName | undefined, type: TypeName): boolean {
+  return printed?.schema === type.schema && printed.name === type.name;
+}
+
+function sameRelation(a: Relation, b: Relation): boolean {
+  const sameTable = a.schema === b.schema && a.name === b.name && a.identity === b.identity;
+  return (
+    sameTable &&
+    a.columns.length === b.columns.length &&
+    a.columns.every((column, i) => {
+      const other = b.columns[i]!;
+      return (
+        column.name === other.name &&
+        column.typeId === other.typeId &&
+        column.typmod === other.typmod &&
+        column.key === other.key
+      );
+    })
+  );
+}

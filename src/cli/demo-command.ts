@@ -1,0 +1,36 @@
+// `pgtail demo`: wires the demo's server to the tail.
+
+import { runDemo } from '../demo/demo.ts';
+import type { RawOptions } from './program.ts';
+import { printNotice } from './standard-error.ts';
+import { runTailCommand } from './tail-command.ts';
+
+export async function runDemoCommand(raw: RawOptions, signal: AbortSignal): Promise<void> {
+  const { format, color, quiet } = raw;
+  await runDemo(
+    { once: raw.once === true },
+    {
+      signal,
+      notice: (line) => {
+        if (quiet !== true) printNotice(line);
+      },
+      async tail(target, tailSignal) {
+        const { host, port, user, database, slot, publication, follow } = target;
+        const options = {
+          host,
+          port: String(port),
+          username: user,
+          dbname: database,
+          slot,
+          publication: [publication],
+          follow,
+          format,
+          color,
+          quiet: true,
+        };
+        await runTailCommand(options, tailSignal);
+        return 0;
+      },
+    },
+  );
+}

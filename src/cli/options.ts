@@ -1,0 +1,109 @@
+// From what was typed to what it means: checks every value and freezes the result; acts on nothing.
+
+import { z } from 'zod';
+import { LINE_OPS, Selection } from '../changes/selection.ts';
+import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
+import { connectionSettings, type Machine } from '../connection/settings.ts';
+import { EXIT, PgtailError } from '../errors.ts';
+import type { TailOptions } from '../tail/tail.ts';
+import type { ColorFlag } from '../terminal/color.ts';
+import type { RawOptions } from './program.ts';
+
+export type FormatName = 'pretty' | 'ndjson';
+
+export interface CommandOptions extends TailOptions {
+  readonly format: FormatName;
+  readonly color: ColorFlag;
+  readonly verbosity: 'quiet' | 'normal' | 'verbose';
+}
+
+const oneOf = <T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
+/** PostgreSQL takes no other names: https://www.postgresql.org/docs/current/warm-standby.html */
+const slotName = z
+  .string()
+  .regex(/^[a-z0-9_]{1,63}$/, 'a slot name has 1 to 63 of the characters a-z, 0-9 and _');
+
+const tablePattern = z.string().transform((text, context): TablePattern => {
+  const pattern = parseTablePattern(text);
+  if (pattern !== undefined) return pattern;
+  context.addIssue('a pattern is table or schema.table, with * and ?, parts quoted as in SQL');
+  return z.NEVER;
+});
+
+const opList = z
+  .string()
+  .transform((text) => text.split(',').map((op) => op.trim()))
+  .pipe(z.array(oneOf(...LINE_OPS)));
+
+const rawOptions = z.object({
+  conninfo: z.string().optional(),
+  dbname: z.string().optional(),
+  host: z.string().optional(),
+  port: z.string().optional(),
+  username: z.string().optional(),
+  slot: slotName.optional(),
+  createSlot: z.boolean().default(false),
+  publication: z.array(z.string().min(1, 'a publication has a name')).default([]),
+  messages: z.boolean().default(true),
+  follow: z.boolean().default(true),
+  limit: z
+    .string()
+    .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1')
+    .transform(Number)
+    .optional(),
+  table: z.array(tablePattern).default([]),
+  op: opList.optional(),
+  format: oneOf('auto', 'pretty', 'ndjson').default('auto'),
+  color: oneOf('auto', 'always', 'never').default('auto'),
+  statusInterval: z
+    .string()
+    .regex(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more')
+    .transform((seconds) => Number(seconds) * 1000)
+    .default(10_000),
+  quiet: z.boolean().default(false),
+  verbose: z.boolean().default(false),
+});
+
+/** @throws PgtailError (usage) that names the option. */
+export function commandOptions(
+  raw: RawOptions,
+  machine: Machine,
+  outputIsTerminal: boolean,
+): CommandOptions {
+  const given = checked(raw);
+  if (given.createSlot && given.slot === undefined) {
+    throw new PgtailError(EXIT.usage, '--create-slot needs a name', {
+      hint: 'give --slot, or leave both out for a temporary slot',
+    });
+  }
+  const automatic = outputIsTerminal ? 'pretty' : 'ndjson';
+  const format = given.format === 'auto' ? automatic : given.format;
+  return Object.freeze({
+    connection: connectionSettings(given, machine),
+    slot: given.slot,
+    createSlot: given.createSlot,
+    publications: [...new Set(given.publication)],
+    selection: new Selection({
+      tables: given.table,
+      ops: given.op,
+      keepsFrame: format === 'pretty',
+    }),
+    limit: given.limit,
+    follow: given.follow,
+    messages: given.messages,
+    statusInterval: given.statusInterval,
+    format,
+    color: given.color,
+    verbosity: given.quiet ? 'quiet' : given.verbose ? 'verbose' : 'normal',
+  });
+}
+
+function checked(raw: RawOptions): z.output<typeof rawOptions> {
+  const result = rawOptions.safeParse(raw);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const option = `--${String(issue.path[0]).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new PgtailError(EXIT.usage, `invalid value for ${option}`, { hint: issue.message });
+}

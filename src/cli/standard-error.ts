@@ -1,0 +1,38 @@
+// Everything that is not data: lines on standard error that begin with `pgtail: `.
+
+import { EXIT, PgtailError } from '../errors.ts';
+import { safeText } from '../terminal/safe-text.ts';
+import type { ServerNotice } from '../walsender/session.ts';
+
+/** Whole lines only, and nothing from a server or a file reaches the terminal raw. */
+export function printNotice(line: string): void {
+  process.stderr.write(`pgtail: ${safeText(line)}\n`);
+}
+
+/** As psql shows it: severity and message, then detail and hint on lines of their own. */
+export function printServerNotice(notice: ServerNotice): void {
+  printNotice(`${notice.severity}:  ${notice.message ?? ''}`);
+  if (notice.detail) printNotice(`DETAIL:  ${notice.detail}`);
+  if (notice.hint) printNotice(`HINT:  ${notice.hint}`);
+}
+
+/** Prints an error and returns the exit code. A mistake on the command line is one line. */
+export function printError(error: unknown): number {
+  if (!(error instanceof PgtailError)) return printBug(error);
+  if (error.exitCode === EXIT.usage) {
+    printNotice(error.hint === undefined ? error.message : `${error.message} (${error.hint})`);
+    return error.exitCode;
+  }
+  printNotice(error.message);
+  if (error.detail) printNotice(`DETAIL:  ${error.detail}`);
+  if (error.hint) printNotice(`HINT:  ${error.hint}`);
+  return error.exitCode;
+}
+
+/** Not meant to happen. The stack names code, not data; the message could hold either. */
+function printBug(error: unknown): number {
+  const kind = error instanceof Error ? error.name : typeof error;
+  printNotice(`internal error (${kind}): please report it; PGTAIL_DEBUG=1 shows where it happened`);
+  if (process.env.PGTAIL_DEBUG) console.error(error);
+  return EXIT.failure;
+}

@@ -1,0 +1,73 @@
+// The default command: wires the tail to this process's output, clock and signals.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { ByteWriter } from '../byte-writer.ts';
+import type { Machine } from '../connection/settings.ts';
+import type { Formatter } from '../format/formatter.ts';
+import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
+import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import type { Source } from '../tail/prepare.ts';
+import { type TailEnvironment, tail } from '../tail/tail.ts';
+import { type CommandOptions, commandOptions } from './options.ts';
+import type { RawOptions } from './program.ts';
+import { printNotice, printServerNotice } from './standard-error.ts';
+
+export async function runTailCommand(raw: RawOptions, signal: AbortSignal): Promise<void> {
+  const options = commandOptions(raw, thisMachine(), isTerminal());
+  await tail(options, await environmentOf(options, signal));
+}
+
+const isTerminal = (): boolean => standardOutputKind() === 'terminal';
+
+function thisMachine(): Machine {
+  return { env: process.env, userName: userInfo().username, exists: existsSync };
+}
+
+export async function environmentOf(
+  options: CommandOptions,
+  signal: AbortSignal,
+): Promise<TailEnvironment> {
+  const { verbosity } = options;
+  return {
+    signal,
+    now: Date.now,
+    temporarySlotName: `pgtail_${process.pid}_${randomBytes(4).toString('hex')}`,
+    openOutput: openStandardOutput,
+    newFormatter: await formatterFactory(options),
+    onStart: (source) => {
+      if (verbosity !== 'quiet') printNotice(startLine(options, source));
+    },
+    onServerNotice: (notice) => {
+      if (verbosity !== 'quiet') printServerNotice(notice);
+    },
+  };
+}
+
+async function formatterFactory(
+  options: CommandOptions,
+): Promise<(writer: ByteWriter, types: TypeRegistry) => Formatter> {
+  if (options.format === 'ndjson') return (writer, types) => new NdjsonFormatter(writer, types);
+  const [{ PrettyFormatter }, { createTheme }, { decideColorLevel }] = await Promise.all([
+    import('../format/pretty/formatter.ts'),
+    import('../terminal/theme.ts'),
+    import('../terminal/color.ts'),
+  ]);
+  const level = decideColorLevel({ flag: options.color, env: process.env, isTTY: isTerminal() });
+  const columns = (): number => process.stdout.columns ?? 0;
+  return (writer) =>
+    new PrettyFormatter({ writer, theme: createTheme(level), columns, now: Date.now, utc: true });
+}
+
+/** What is being read, and what was decided that nobody asked for. */
+function startLine(options: CommandOptions, { server, slot, publications }: Source): string {
+  const names = publications.map((name) => JSON.stringify(name)).join(', ');
+  const only = options.publications.length === 0 ? ' (the only one)' : '';
+  const publication = `${publications.length === 1 ? 'publication' : 'publications'} ${names}${only}`;
+  const from = `database ${JSON.stringify(server.database)}, PostgreSQL ${server.major}`;
+  if (slot.temporary) return `${publication}, from now on (temporary slot): ${from}`;
+  const created = slot.created ? ', just created' : '';
+  return `${publication}, slot ${JSON.stringify(slot.name)}${created}: ${from}`;
+}

@@ -1,0 +1,404 @@
+// NDJSON, version 1: one JSON object a line, from the server's bytes to JSON bytes.
+
+import { isUtf8 } from 'node:buffer';
+import type { ByteWriter } from '../../byte-writer.ts';
+import { ProtocolViolation } from '../../errors.ts';
+import { formatLsn } from '../../lsn.ts';
+import type {
+  Commit,
+  CommitPrepared,
+  LogicalMessage,
+  Origin,
+  Prepare,
+  RollbackPrepared,
+  StreamAbort,
+  StreamCommit,
+  TruncateOptions,
+  TypeName,
+} from '../../pgoutput/messages.ts';
+import type { Relation } from '../../pgoutput/relation.ts';
+import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple.ts';
+import { MAX_ESCAPED_BYTE } from '../../pgtypes/json-text.ts';
+import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
+import { formatTimestamp } from '../../wire/timestamp.ts';
+import type { Change, Formatter, Transaction } from '../formatter.ts';
+import { isChanged, tupleWithNewValue } from '../old-row.ts';
+import { type RelationPlan, relationPlan } from './plan.ts';
+
+const ascii = (text: string): Buffer => Buffer.from(text, 'latin1');
+
+const SEQ = ascii(',"seq":');
+const LSN = ascii(',"lsn":"');
+const SUBXID = ascii(',"subxid":');
+const NEW = ascii(',"new":');
+const OLD = ascii(',"old":');
+const KEY = ascii(',"key":');
+const CHANGED = ascii(',"changed":');
+const UNCHANGED = ascii(',"unchanged":');
+const NULL = ascii('null');
+const END_OF_LINE = ascii('}\n');
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const HEX = Buffer.from('0123456789ABCDEF');
+
+/** Room for a line's seq, lsn and punctuation. */
+const LINE_ROOM = 256;
+
+/** The parts of a change's line that are the same for the whole transaction. */
+interface TransactionText {
+  readonly transaction: Transaction | null;
+  /** `,"xid":745` */
+  readonly xid: Buffer;
+  /** What follows the lsn: `,"commit_lsn":"…","commit_time":"…"`. */
+  readonly tail: Buffer;
+}
+
+export class NdjsonFormatter implements Formatter {
+  readonly #out: ByteWriter;
+  readonly #types: TypeRegistry;
+  readonly #plans = new Map<number, RelationPlan>();
+  #plan: RelationPlan | null = null;
+  #text: TransactionText = { transaction: null, xid: NULL, tail: NULL };
+
+  constructor(out: ByteWriter, types: TypeRegistry) {
+    this.#out = out;
+    this.#types = types;
+  }
+
+  begin(transaction: Transaction): void {
+    if (transaction.kind !== 'committed') return;
+    this.#line({
+      op: 'begin',
+      xid: transaction.xid,
+      commit_lsn: formatLsn(transaction.commitLsn),
+      commit_time: formatTimestamp(transaction.commitTime),
+    });
+  }
+
+  commit(transaction: Transaction, commit: Commit, changes: number): void {
+    this.#line({ op: 'commit', xid: transaction.xid, ...commitFields(commit), changes });
+  }
+
+  origin(transaction: Transaction, origin: Origin): void {
+    const origin_lsn = formatLsn(origin.originLsn);
+    this.#line({ op: 'origin', xid: transaction.xid, origin: origin.name, origin_lsn });
+  }
+
+  relation(relation: Relation): void {
+    const columns = relation.columns.map((column) => ({
+      name: column.name,
+      type: this.#types.name(column.typeId, column.typmod),
+      type_id: column.typeId,
+      ...(column.typmod >= 0 && { type_mod: column.typmod }),
+      ...(column.key && { key: true }),
+    }));
+    const { relationId, schema, name, identity } = relation;
+    this.#line({ op: 'relation', relation_id: relationId, schema, table: name, identity, columns });
+  }
+
+  type(type: TypeName): void {
+    this.#line({ op: 'type', type_id: type.typeId, schema: type.schema, name: type.name });
+  }
+
+  insert(change: Change, relation: Relation, newRow: TupleData): void {
+    const plan = this.#planOf(relation);
+    this.#head(plan.insertHead, change);
+    this.#row(plan, NEW, newRow, null);
+    this.#out.raw(END_OF_LINE);
+  }
+
+  update(change: Change, relation: Relation, newRow: TupleData, oldRow: TupleData | null): void {
+    const plan = this.#planOf(relation);
+    this.#head(plan.updateHead, change);
+    this.#out.raw(plan.identity);
+    if (oldRow?.role === 'old') this.#row(plan, OLD, oldRow, null);
+    else this.#key(plan, oldRow ?? newRow);
+    this.#row(plan, NEW, newRow, oldRow);
+    this.#unchanged(plan, newRow, oldRow);
+    if (oldRow?.role === 'old') this.#changed(plan, newRow, oldRow);
+    this.#out.raw(END_OF_LINE);
+  }
+
+  delete(change: Change, relation: Relation, oldRow: TupleData): void {
+    const plan = this.#planOf(relation);
+    this.#head(plan.deleteHead, change);
+    this.#out.raw(plan.identity);
+    if (oldRow.role === 'old') this.#row(plan, OLD, oldRow, null);
+    else this.#key(plan, oldRow);
+    this.#out.raw(END_OF_LINE);
+  }
+
+  truncate(change: Change, relations: readonly Relation[], options: TruncateOptions): void {
+    const tables = relations.map(({ schema, name }) => ({ schema, table: name }));
+    const { cascade, restartIdentity } = options;
+    this.#head(ascii(`{"op":"truncate","tables":`), change, { tables });
+    this.#fields({ cascade, restart_identity: restartIdentity });
+    this.#out.raw(END_OF_LINE);
+  }
+
+  message(change: Change | null, message: LogicalMessage): void {
+    if (change === null) this.#out.text(`{"op":"message","lsn":"${formatLsn(message.lsn)}"`);
+    else this.#head(ascii('{"op":"message"'), change);
+    const content = isUtf8(message.content)
+      ? { content: message.content.toString('utf8') }
+      : { content_base64: message.content.toString('base64') };
+    this.#fields({ transactional: message.transactional, prefix: message.prefix, ...content });
+    this.#out.raw(END_OF_LINE);
+  }
+
+  beginPrepare(_transaction: Transaction, prepare: Prepare): void {
+    this.#line({
+      op: 'begin_prepare',
+      xid: prepare.xid,
+      gid: prepare.gid,
+      prepare_lsn: formatLsn(prepare.prepareLsn),
+      prepare_time: formatTimestamp(prepare.prepareTime),
+    });
+  }
+
+  prepare(_transaction: Transaction, prepare: Prepare, changes: number): void {
+    this.#line({ op: 'prepare', ...prepareFields(prepare), changes });
+  }
+
+  streamPrepare(_transaction: Transaction, prepare: Prepare, changes: number): void {
+    this.#line({ op: 'stream_prepare', ...prepareFields(prepare), changes });
+  }
+
+  commitPrepared(commit: CommitPrepared): void {
+    const { xid, gid } = commit;
+    this.#line({ op: 'commit_prepared', xid, gid, ...commitFields(commit) });
+  }
+
+  rollbackPrepared(rollback: RollbackPrepared): void {
+    this.#line({
+      op: 'rollback_prepared',
+      xid: rollback.xid,
+      gid: rollback.gid,
+      prepare_end_lsn: formatLsn(rollback.prepareEndLsn),
+      rollback_end_lsn: formatLsn(rollback.rollbackEndLsn),
+      prepare_time: formatTimestamp(rollback.prepareTime),
+      rollback_time: formatTimestamp(rollback.rollbackTime),
+    });
+  }
+
+  streamStart(transaction: Transaction, first: boolean): void {
+    this.#line({ op: 'stream_start', xid: transaction.xid, first });
+  }
+
+  streamStop(transaction: Transaction): void {
+    this.#line({ op: 'stream_stop', xid: transaction.xid });
+  }
+
+  streamCommit(transaction: Transaction, commit: StreamCommit, changes: number): void {
+    this.#line({ op: 'stream_commit', xid: transaction.xid, ...commitFields(commit), changes });
+  }
+
+  streamAbort(_transaction: Transaction, { xid, subxid, abort }: StreamAbort): void {
+    const where = abort && {
+      abort_lsn: formatLsn(abort.lsn),
+      abort_time: formatTimestamp(abort.time),
+    };
+    this.#line({ op: 'stream_abort', xid, subxid, ...where });
+  }
+
+  /** A line that is not a row: rare enough for an object. */
+  #line(fields: object): void {
+    this.#out.text(`${JSON.stringify(fields)}\n`);
+  }
+
+  /** Further keys of an open line. */
+  #fields(fields: object): void {
+    this.#out.text(`,${JSON.stringify(fields).slice(1, -1)}`);
+  }
+
+  /** Everything up to the keys that differ by kind of change; `first` holds what precedes xid. */
+  #head(head: Buffer, change: Change, tables?: { readonly tables: object }): void {
+    const out = this.#out;
+    const text = this.#textOf(change.transaction);
+    out.reserve(head.length + LINE_ROOM);
+    append(out, head);
+    if (tables !== undefined) out.text(JSON.stringify(tables.tables));
+    out.reserve(LINE_ROOM + text.tail.length);
+    append(out, text.xid);
+    if (change.subxid !== 0) {
+      append(out, SUBXID);
+      appendNumber(out, change.subxid);
+    }
+    append(out, SEQ);
+    appendNumber(out, change.seq);
+    append(out, LSN);
+    appendHex(out, change.lsnHigh);
+    out.bytes[out.length++] = 0x2f; // '/'
+    appendHex(out, change.lsnLow);
+    out.bytes[out.length++] = QUOTE;
+    append(out, text.tail);
+  }
+
+  /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
+  #row(plan: RelationPlan, label: Buffer, row: TupleData, oldRow: TupleData | null): void {
+    const out = this.#out;
+    out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, oldRow));
+    append(out, label);
+    const opening = out.length;
+    for (let column = 0; column < row.columnCount; column++) {
+      const source = tupleWithNewValue(row, oldRow, column);
+      if (source === null) continue; // an unchanged TOAST value that was not sent
+      this.#column(plan, source, column);
+    }
+    openBracket(out, opening, OPEN_BRACE);
+    out.bytes[out.length++] = CLOSE_BRACE;
+  }
+
+  /** `,"key":{…}`: only what is known of the key; in a key tuple NULL means "not sent". */
+  #key(plan: RelationPlan, row: TupleData): void {
+    if (plan.keyColumns.length === 0) return;
+    const out = this.#out;
+    out.reserve(KEY.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
+    append(out, KEY);
+    const opening = out.length;
+    for (const column of plan.keyColumns) {
+      if (row.hasValue(column)) this.#column(plan, row, column);
+    }
+    openBracket(out, opening, OPEN_BRACE);
+    out.bytes[out.length++] = CLOSE_BRACE;
+  }
+
+  #column(plan: RelationPlan, row: TupleData, column: number): void {
+    const out = this.#out;
+    append(out, plan.keys[column]!);
+    const kind = row.kinds[column];
+    if (kind === COLUMN_NULL) append(out, NULL);
+    else if (kind === COLUMN_BINARY) throw unaskedBinary(plan.relation, column);
+    else plan.encoders[column]!(out, row.bytes, row.starts[column]!, row.ends[column]!);
+  }
+
+  /** `,"unchanged":["body"]`: the TOAST values that nobody sent; left out if there are none. */
+  #unchanged(plan: RelationPlan, newRow: TupleData, oldRow: TupleData | null): void {
+    const out = this.#out;
+    let opening = -1;
+    for (let column = 0; column < newRow.columnCount; column++) {
+      if (tupleWithNewValue(newRow, oldRow, column) !== null) continue;
+      if (opening === -1) {
+        out.raw(UNCHANGED);
+        opening = out.length;
+      }
+      out.raw(plan.names[column]!);
+    }
+    if (opening !== -1) closeList(out, opening);
+  }
+
+  /** `,"changed":["total"]`: the columns that differ between a whole old row and the new one. */
+  #changed(plan: RelationPlan, newRow: TupleData, oldRow: TupleData): void {
+    const out = this.#out;
+    out.raw(CHANGED);
+    const opening = out.length;
+    for (let column = 0; column < newRow.columnCount; column++) {
+      if (isChanged(newRow, oldRow, column)) out.raw(plan.names[column]!);
+    }
+    closeList(out, opening);
+  }
+
+  #planOf(relation: Relation): RelationPlan {
+    const last = this.#plan;
+    if (last !== null && last.relation === relation) return last;
+    let plan = this.#plans.get(relation.relationId);
+    if (plan === undefined || plan.relation !== relation) {
+      plan = relationPlan(relation, this.#types);
+      this.#plans.set(relation.relationId, plan);
+    }
+    this.#plan = plan;
+    return plan;
+  }
+
+  #textOf(transaction: Transaction): TransactionText {
+    if (this.#text.transaction !== transaction) this.#text = transactionText(transaction);
+    return this.#text;
+  }
+}
+
+function transactionText(transaction: Transaction): TransactionText {
+  const xid = ascii(`,"xid":${transaction.xid}`);
+  return { transaction, xid, tail: Buffer.from(transactionTail(transaction)) };
+}
+
+function transactionTail(transaction: Transaction): string {
+  switch (transaction.kind) {
+    case 'committed': {
+      const time = formatTimestamp(transaction.commitTime);
+      return `,"commit_lsn":"${formatLsn(transaction.commitLsn)}","commit_time":"${time}"`;
+    }
+    case 'prepared': {
+      const gid = JSON.stringify(transaction.gid);
+      const time = formatTimestamp(transaction.prepareTime);
+      const lsn = formatLsn(transaction.prepareLsn);
+      return `,"gid":${gid},"prepare_lsn":"${lsn}","prepare_time":"${time}"`;
+    }
+    case 'streamed':
+      return ',"streamed":true';
+  }
+}
+
+function commitFields({ commitLsn, endLsn, commitTime }: Commit): object {
+  return {
+    commit_lsn: formatLsn(commitLsn),
+    end_lsn: formatLsn(endLsn),
+    commit_time: formatTimestamp(commitTime),
+  };
+}
+
+function prepareFields(prepare: Prepare): object {
+  return {
+    xid: prepare.xid,
+    gid: prepare.gid,
+    prepare_lsn: formatLsn(prepare.prepareLsn),
+    end_lsn: formatLsn(prepare.endLsn),
+    prepare_time: formatTimestamp(prepare.prepareTime),
+  };
+}
+
+/** All bytes of the values a row may print: its own and those filled in from the old row. */
+function textLength(row: TupleData, oldRow: TupleData | null): number {
+  return row.textLength + (oldRow === null ? 0 : oldRow.textLength);
+}
+
+/** Each item was written with a comma before it: the first one's becomes the opening bracket. */
+function openBracket(out: ByteWriter, opening: number, bracket: number): void {
+  out.bytes[opening] = bracket;
+  if (out.length === opening) out.length++;
+}
+
+function closeList(out: ByteWriter, opening: number): void {
+  out.reserve(2);
+  openBracket(out, opening, OPEN_BRACKET);
+  out.bytes[out.length++] = CLOSE_BRACKET;
+}
+
+/** Copies into reserved room. A loop: for a few bytes a call to copy() costs more. */
+function append(out: ByteWriter, source: Buffer): void {
+  const bytes = out.bytes;
+  let at = out.length;
+  for (let i = 0; i < source.length; i++) bytes[at++] = source[i]!;
+  out.length = at;
+}
+
+/** An unsigned number in decimal, into reserved room. */
+function appendNumber(out: ByteWriter, value: number): void {
+  if (value >= 10) appendNumber(out, Math.floor(value / 10));
+  out.bytes[out.length++] = 0x30 + (value % 10);
+}
+
+/** An unsigned 32-bit number in hexadecimal without leading zeros, into reserved room. */
+function appendHex(out: ByteWriter, value: number): void {
+  if (value >= 16) appendHex(out, Math.floor(value / 16));
+  out.bytes[out.length++] = HEX[value % 16]!;
+}
+
+/** Text was asked for, and a binary value must never be shown as something it is not. */
+function unaskedBinary(relation: Relation, column: number): ProtocolViolation {
+  const field = `column ${column + 1} of ${relation.schema}.${relation.name}`;
+  return new ProtocolViolation(field, 'a binary value although text was asked for', 0);
+}

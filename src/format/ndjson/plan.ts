@@ -1,0 +1,47 @@
+// What of a relation's lines never changes, made into bytes once.
+
+import type { Relation } from '../../pgoutput/relation.ts';
+import { type ColumnEncoder, worstCase } from '../../pgtypes/encoder.ts';
+import { jsonStringBytes } from '../../pgtypes/json-text.ts';
+import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
+
+export interface RelationPlan {
+  readonly relation: Relation;
+  /** `{"op":"insert","schema":"public","table":"orders"` and so on. */
+  readonly insertHead: Buffer;
+  readonly updateHead: Buffer;
+  readonly deleteHead: Buffer;
+  /** `,"identity":"default"` */
+  readonly identity: Buffer;
+  /** `,"id":` for each column; the first one printed drops its comma. */
+  readonly keys: readonly Buffer[];
+  /** `,"id"` for each column, for lists of names. */
+  readonly names: readonly Buffer[];
+  readonly encoders: readonly ColumnEncoder[];
+  /** The columns of the replica identity, where it is a key: none under FULL and NOTHING. */
+  readonly keyColumns: readonly number[];
+  /** The most bytes a tuple's JSON takes besides its values' own text. */
+  readonly fixedRoom: number;
+}
+
+export function relationPlan(relation: Relation, types: TypeRegistry): RelationPlan {
+  const { schema, name, identity, columns } = relation;
+  const table = `"schema":${jsonStringBytes(schema)},"table":${jsonStringBytes(name)}`;
+  const head = (op: string): Buffer => Buffer.from(`{"op":"${op}",${table}`);
+  const names = columns.map((column) => Buffer.from(`,${jsonStringBytes(column.name)}`));
+  return {
+    relation,
+    insertHead: head('insert'),
+    updateHead: head('update'),
+    deleteHead: head('delete'),
+    identity: Buffer.from(`,"identity":"${identity}"`),
+    keys: names.map((bytes) => Buffer.concat([bytes, Buffer.from(':')])),
+    names,
+    encoders: columns.map((column) => types.encoder(column.typeId)),
+    keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
+    fixedRoom: names.reduce((room, bytes) => room + bytes.length + 1 + worstCase(0), 0),
+  };
+}
+
+const hasKey = (relation: Relation): boolean =>
+  relation.identity === 'default' || relation.identity === 'index';

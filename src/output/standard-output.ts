@@ -1,0 +1,57 @@
+// Standard output, whatever it is: a terminal, a pipe, a socket or a file.
+
+import { constants, fstatSync, openSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { DescriptorOutput } from './descriptor-output.ts';
+import type { Output, OutputListener } from './output.ts';
+import { PipeOutput } from './pipe-output.ts';
+import { watchReader } from './reader-watch.ts';
+
+export type OutputKind = 'terminal' | 'pipe' | 'file';
+
+const STDOUT = 1;
+
+/** @throws NodeJS.ErrnoException EBADF if standard output is closed. */
+export function standardOutputKind(): OutputKind {
+  if (isatty(STDOUT)) return 'terminal';
+  const status = fstatSync(STDOUT);
+  return status.isFIFO() || status.isSocket() ? 'pipe' : 'file';
+}
+
+export async function openStandardOutput(listener: OutputListener): Promise<Output> {
+  switch (standardOutputKind()) {
+    case 'file':
+      return new DescriptorOutput(STDOUT, listener);
+    case 'terminal':
+      return new DescriptorOutput(reopened() ?? STDOUT, listener);
+    case 'pipe':
+      return openPipe(listener);
+  }
+}
+
+async function openPipe(listener: OutputListener): Promise<Output> {
+  const output = new PipeOutput(reopened() ?? STDOUT, listener);
+  const watched = reopened();
+  if (watched === undefined) return output;
+  const endWatch = await watchReader(watched, () => output.readerGone());
+  const close = output.close.bind(output);
+  output.close = () => {
+    endWatch();
+    close();
+  };
+  return output;
+}
+
+/**
+ * Standard output opened a second time: non-blocking mode belongs to the opening, and whoever else
+ * shares ours (the shell, another process of the pipe) must not get it. Undefined where the
+ * system has no such path, as for a socket.
+ */
+function reopened(): number | undefined {
+  try {
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+    return openSync('/proc/self/fd/1', flags);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,99 @@
+// From a value's text as the server sent it to the JSON that row_to_json would print for it.
+
+import type { ByteWriter } from '../byte-writer.ts';
+import { MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
+
+/**
+ * Appends the JSON of the value whose text is `source[start, end)`. Room for
+ * `worstCase(end - start)` bytes must have been reserved. Never throws: text that is not what the
+ * type promises comes out as a JSON string, unchanged.
+ */
+export type ColumnEncoder = (out: ByteWriter, source: Buffer, start: number, end: number) => void;
+
+// An element of an array, quoted, is the worst growth besides escapes: `,1` becomes `,"1"`.
+const FIXED_ROOM = 16;
+
+/** The most bytes an encoder appends for a text of this length. */
+export const worstCase = (length: number): number => length * MAX_ESCAPED_BYTE + FIXED_ROOM;
+
+const LETTER_T = 0x74;
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const COLON_ZERO_ZERO = Buffer.from(':00');
+const SPACE = 0x20;
+const CAPITAL_T = 0x54;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export const encodeString: ColumnEncoder = writeJsonString;
+
+export const encodeBool: ColumnEncoder = (out, source, start) => {
+  append(out, source[start] === LETTER_T ? TRUE : FALSE, 0, source[start] === LETTER_T ? 4 : 5);
+};
+
+/** The server's digits as they are; NaN and the infinities are strings. */
+export const encodeNumber: ColumnEncoder = (out, source, start, end) => {
+  const first = source[start] === MINUS ? source[start + 1] : source[start];
+  if (first !== undefined && isDigit(first)) append(out, source, start, end);
+  else writeJsonString(out, source, start, end);
+};
+
+/** `2026-11-29 20:36:50` → `"2026-11-29T20:36:50"`; `infinity` stays. */
+export const encodeTimestamp: ColumnEncoder = (out, source, start, end) => {
+  const opening = out.length;
+  writeJsonString(out, source, start, end);
+  joinDateAndTime(out, opening, end - start);
+};
+
+/** As a timestamp, and a time zone of whole hours gets its minutes: `+00` → `+00:00`. */
+export const encodeTimestamptz: ColumnEncoder = (out, source, start, end) => {
+  const zone = zoneStart(source, start, end);
+  const zoneEnd = zone + 3;
+  const wholeHours = zone !== -1 && (zoneEnd === end || source[zoneEnd] === SPACE);
+  if (!wholeHours) return encodeTimestamp(out, source, start, end);
+  const opening = out.length;
+  writeJsonString(out, source, start, zoneEnd);
+  joinDateAndTime(out, opening, zoneEnd - start);
+  out.length -= 1; // the closing quote
+  append(out, COLON_ZERO_ZERO, 0, 3);
+  append(out, source, zoneEnd, end); // " BC" or nothing
+  out.bytes[out.length++] = 0x22;
+};
+
+/** json and jsonb are embedded as they are, but a line of output stays one line. */
+export const encodeJson: ColumnEncoder = (out, source, start, end) => {
+  const bytes = out.bytes;
+  let at = out.length;
+  for (let i = start; i < end; i++) {
+    const byte = source[i]!;
+    bytes[at++] = byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte;
+  }
+  out.length = at;
+};
+
+function joinDateAndTime(out: ByteWriter, opening: number, length: number): void {
+  const space = out.bytes.indexOf(SPACE, opening);
+  if (space !== -1 && space <= opening + length) out.bytes[space] = CAPITAL_T;
+}
+
+/** Where the sign of the time zone stands: behind the time, so behind the first space; or -1. */
+function zoneStart(source: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && source[at] !== SPACE) at++;
+  while (at < end && source[at] !== PLUS && source[at] !== MINUS) at++;
+  return at < end ? at : -1;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+/** Copies bytes into reserved room. A loop: most values are shorter than a call to copy() costs. */
+function append(out: ByteWriter, source: Uint8Array, start: number, end: number): void {
+  const bytes = out.bytes;
+  let at = out.length;
+  for (let i = start; i < end; i++) bytes[at++] = source[i]!;
+  out.length = at;
+}

@@ -1,0 +1,43 @@
+// The text of replication commands and of the queries pgtail runs; pure.
+// https://www.postgresql.org/docs/current/protocol-replication.html
+
+import type { Lsn } from '../lsn.ts';
+import { formatLsn } from '../lsn.ts';
+
+/** The replication grammar and SQL quote names alike: a double quote is doubled. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** An SQL string constant that means the same whatever standard_conforming_strings says. */
+export function quoteLiteral(text: string): string {
+  const doubled = text.replaceAll("'", "''");
+  return text.includes('\\') ? ` E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`;
+}
+
+/** A string in a replication command: only quotes are doubled, a backslash is a backslash. */
+function quoteOptionValue(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** `proto_version '4', publication_names '"shop"'` and so on, in the order given. */
+export type PluginOptions = Readonly<Record<string, string>>;
+
+export interface StartReplication {
+  readonly slot: string;
+  /** 0/0 starts at the slot's own position. */
+  readonly from: Lsn;
+  readonly options: PluginOptions;
+}
+
+export function startReplication({ slot, from, options }: StartReplication): string {
+  const list = Object.entries(options).map(([name, value]) => `${name} ${quoteOptionValue(value)}`);
+  const where = `${quoteName(slot)} LOGICAL ${formatLsn(from)}`;
+  return `START_REPLICATION SLOT ${where} (${list.join(', ')})`;
+}
+
+/** No snapshot is exported: nobody reads the tables at the slot's starting point. */
+export function createReplicationSlot(slot: string, temporary: boolean): string {
+  const kind = temporary ? 'TEMPORARY LOGICAL' : 'LOGICAL';
+  return `CREATE_REPLICATION_SLOT ${quoteName(slot)} ${kind} pgoutput NOEXPORT_SNAPSHOT`;
+}

@@ -1,0 +1,224 @@
+// What must hold before a stream can start, read in one round trip on the replication connection
+// itself and checked one thing at a time, each with its own fix.
+// https://www.postgresql.org/docs/current/logical-replication-config.html
+
+import { z } from 'zod';
+import { EXIT, PgtailError } from '../errors.ts';
+import { type Lsn, parseLsn } from '../lsn.ts';
+import { quoteLiteral, quoteName } from './commands.ts';
+import { queryFailure } from './server-error.ts';
+import type { QueryRows, ReplicationSession } from './session.ts';
+
+export interface ServerFacts {
+  /** 180004 for 18.4 */
+  readonly versionNumber: number;
+  readonly major: number;
+  readonly walLevel: string;
+  readonly database: string;
+  /** Everything committed before the question was asked stands before this position. */
+  readonly walEnd: Lsn;
+}
+
+/** A row of pg_replication_slots: what every major has, and what newer ones add. */
+export interface SlotFacts {
+  readonly plugin: string | null;
+  readonly slotType: string;
+  readonly database: string | null;
+  readonly restartLsn: Lsn | undefined;
+  readonly confirmedFlushLsn: Lsn | undefined;
+  /** `lost` if WAL that the slot needs is gone (13+). */
+  readonly walStatus: string | null;
+  /** 17+ */
+  readonly invalidationReason: string | null;
+}
+
+export interface Preflight {
+  readonly server: ServerFacts;
+  /** All publications of the database, by name. */
+  readonly publications: readonly string[];
+  /** Undefined: no such slot, or none was asked about. */
+  readonly slot: SlotFacts | undefined;
+}
+
+const lsnText = z.string().transform((text, context) => {
+  const lsn = parseLsn(text);
+  if (lsn === undefined) context.addIssue('not a log sequence number');
+  return lsn ?? 0n;
+});
+
+const serverRow = z.object({
+  server_version_num: z.coerce.number(),
+  wal_level: z.string(),
+  database: z.string(),
+  wal_end: lsnText,
+});
+
+const publicationRow = z.object({ pubname: z.string() });
+
+const slotJson = z.object({
+  plugin: z.string().nullable(),
+  slot_type: z.string(),
+  database: z.string().nullable(),
+  restart_lsn: lsnText.nullable(),
+  confirmed_flush_lsn: lsnText.nullable(),
+  wal_status: z.string().nullable().default(null),
+  invalidation_reason: z.string().nullable().default(null),
+});
+
+const SERVER_SQL = `
+SELECT current_setting('server_version_num') AS server_version_num,
+       current_setting('wal_level') AS wal_level,
+       current_database() AS database,
+       CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+            ELSE pg_current_wal_insert_lsn() END AS wal_end;
+SELECT pubname FROM pg_publication ORDER BY pubname;`;
+
+/** row_to_json gives the columns that this server's version has, whichever they are. */
+const slotSql = (slot: string): string => `
+SELECT row_to_json(s) AS slot FROM pg_replication_slots s
+WHERE slot_name::text = ${quoteLiteral(slot)};`;
+
+export async function readPreflight(
+  session: ReplicationSession,
+  slot: string | undefined,
+): Promise<Preflight> {
+  const sql = slot === undefined ? SERVER_SQL : SERVER_SQL + slotSql(slot);
+  const results = await session.query(sql).catch((error: unknown) => {
+    throw queryFailure(error);
+  });
+  const [server = [], publications = [], slots = []] = results;
+  return {
+    server: serverFacts(server),
+    publications: publications.map((row) => publicationRow.parse(row).pubname),
+    slot: slotFacts(slots),
+  };
+}
+
+function serverFacts(rows: QueryRows): ServerFacts {
+  const row = serverRow.parse(rows[0]);
+  return {
+    versionNumber: row.server_version_num,
+    major: Math.floor(row.server_version_num / 10_000),
+    walLevel: row.wal_level,
+    database: row.database,
+    walEnd: beforePageHeader(row.wal_end),
+  };
+}
+
+const WAL_PAGE = 8192n;
+/** A page begins with a header of 24 bytes, a segment's first page with one of 40. */
+const PAGE_HEADERS: readonly bigint[] = [24n, 40n];
+
+/** An insert position right behind a page header is a position that nothing sent may ever reach. */
+function beforePageHeader(lsn: Lsn): Lsn {
+  const inPage = lsn % WAL_PAGE;
+  return PAGE_HEADERS.includes(inPage) ? lsn - inPage : lsn;
+}
+
+function slotFacts(rows: QueryRows): SlotFacts | undefined {
+  const text = rows[0]?.slot;
+  if (typeof text !== 'string') return undefined;
+  const row = slotJson.parse(JSON.parse(text));
+  return {
+    plugin: row.plugin,
+    slotType: row.slot_type,
+    database: row.database,
+    restartLsn: row.restart_lsn ?? undefined,
+    confirmedFlushLsn: row.confirmed_flush_lsn ?? undefined,
+    walStatus: row.wal_status,
+    invalidationReason: row.invalidation_reason,
+  };
+}
+
+/** @throws PgtailError (exit code 4) if WAL is not written for logical decoding. */
+export function checkWalLevel({ walLevel, major }: ServerFacts): void {
+  // 19 writes logical WAL as soon as a logical slot exists, from wal_level=replica on
+  const enough = walLevel === 'logical' || (major >= 19 && walLevel === 'replica');
+  if (enough) return;
+  throw new PgtailError(EXIT.notReady, `wal_level is ${walLevel}, it must be logical`, {
+    hint: 'ALTER SYSTEM SET wal_level = logical; and restart the server',
+  });
+}
+
+/**
+ * The publications to read: those asked for, or the only one there is.
+ * @throws PgtailError (exit code 4) that names the existing ones.
+ */
+export function choosePublications(asked: readonly string[], found: Preflight): readonly string[] {
+  const { publications, server } = found;
+  const database = JSON.stringify(server.database);
+  const missing = asked.filter((name) => !publications.includes(name));
+  if (missing.length > 0) {
+    const names = missing.map((name) => JSON.stringify(name)).join(', ');
+    const exist = missing.length === 1 ? 'does' : 'do';
+    const what = missing.length === 1 ? 'publication' : 'publications';
+    throw new PgtailError(
+      EXIT.notReady,
+      `${what} ${names} ${exist} not exist in database ${database}`,
+      { hint: existing(publications, missing[0]!) },
+    );
+  }
+  if (asked.length > 0) return asked;
+  if (publications.length === 1) return publications;
+  const problem = publications.length === 0 ? 'has no publication' : 'has several publications';
+  throw new PgtailError(EXIT.notReady, `database ${database} ${problem}`, {
+    hint: existing(publications, 'pgtail'),
+  });
+}
+
+const LISTED_NAMES = 20;
+
+function existing(publications: readonly string[], wanted: string): string {
+  if (publications.length === 0) {
+    return `create one: CREATE PUBLICATION ${quoteName(wanted)} FOR ALL TABLES;`;
+  }
+  const listed = publications.slice(0, LISTED_NAMES).map((name) => JSON.stringify(name));
+  const more = publications.length - listed.length;
+  return `name one with -P: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** @throws PgtailError (exit code 6) that says why the slot cannot be read here. */
+export function checkSlot(name: string, slot: SlotFacts, database: string): void {
+  const shown = JSON.stringify(name);
+  if (slot.slotType !== 'logical') {
+    throw new PgtailError(
+      EXIT.slot,
+      `slot ${shown} is a ${slot.slotType} slot, not a logical one`,
+      {
+        hint: 'name another slot, or add --create-slot with a new name',
+      },
+    );
+  }
+  if (slot.plugin !== 'pgoutput') {
+    const plugin = JSON.stringify(slot.plugin);
+    throw new PgtailError(
+      EXIT.slot,
+      `slot ${shown} uses the output plugin ${plugin}, not pgoutput`,
+      {
+        hint: 'name another slot, or add --create-slot with a new name',
+      },
+    );
+  }
+  if (slot.database !== database) {
+    const other = JSON.stringify(slot.database);
+    throw new PgtailError(EXIT.slot, `slot ${shown} belongs to database ${other}`, {
+      hint: `connect to it: -d ${slot.database}`,
+    });
+  }
+  checkNotLost(shown, slot);
+}
+
+function checkNotLost(shown: string, slot: SlotFacts): void {
+  if (slot.walStatus !== 'lost' && slot.invalidationReason === null) return;
+  const reason = slot.invalidationReason === null ? '' : ` (${slot.invalidationReason})`;
+  throw new PgtailError(EXIT.slot, `slot ${shown} is lost${reason}: the server removed its WAL`, {
+    hint: 'what it missed cannot be read any more: drop it and make a new one',
+  });
+}
+
+/** @throws PgtailError (exit code 6) */
+export function missingSlot(name: string): PgtailError {
+  return new PgtailError(EXIT.slot, `slot ${JSON.stringify(name)} does not exist`, {
+    hint: 'add --create-slot to create it, or leave --slot out for a temporary one',
+  });
+}

@@ -1,0 +1,193 @@
+// Errors of the server and of the way to it, turned into pgtail's own: what failed, which exit
+// code, what to do.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+
+import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
+
+/** The fields of an ErrorResponse that psql would show, as pg hands them over. */
+interface ServerReport {
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+export function isServerReport(error: unknown): error is ServerReport {
+  return (
+    error instanceof Error &&
+    'severity' in error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    /^[0-9A-Z]{5}$/.test(error.code)
+  );
+}
+
+export const hasSqlState = (error: unknown, code: string): boolean =>
+  isServerReport(error) && error.code === code;
+
+const SQLSTATE = {
+  insufficientPrivilege: '42501',
+  invalidAuthorization: '28000',
+  invalidPassword: '28P01',
+  tooManyConnections: '53300',
+  configurationLimit: '53400',
+  undefinedObject: '42704',
+  notInPrerequisiteState: '55000',
+  objectInUse: '55006',
+  featureNotSupported: '0A000',
+} as const;
+
+/** A server's report with its own words, an exit code, and our hint where it has none. */
+function reported(
+  error: ServerReport,
+  exitCode: ExitCode,
+  before: string,
+  hint?: string,
+): PgtailError {
+  return new PgtailError(exitCode, `${before}: ${error.message}`, {
+    detail: error.detail,
+    hint: hint ?? error.hint,
+    cause: error,
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOENT: 'no such socket',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name could not be looked up',
+  ETIMEDOUT: 'timed out',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network unreachable',
+};
+
+/** Whatever goes wrong before the connection is ready. */
+export function connectFailure(error: unknown, address: string, user: string): PgtailError {
+  if (error instanceof PgtailError) return error;
+  if (isServerReport(error)) return refused(error, address, user);
+  const code = errorCode(error);
+  const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : 'unknown');
+  return new PgtailError(EXIT.connection, `cannot connect to ${address}: ${reason}`, {
+    hint: 'is the server running there? -h and -p, a URI or PGHOST and PGPORT say where it is',
+    cause: error,
+  });
+}
+
+function refused(error: ServerReport, address: string, user: string): PgtailError {
+  const before = `cannot connect to ${address}`;
+  switch (error.code) {
+    case SQLSTATE.insufficientPrivilege:
+      return reported(
+        error,
+        EXIT.notReady,
+        `role ${JSON.stringify(user)} may not replicate`,
+        `as a superuser: ALTER ROLE ${quoted(user)} REPLICATION;`,
+      );
+    case SQLSTATE.tooManyConnections:
+    case SQLSTATE.configurationLimit:
+      return reported(
+        error,
+        EXIT.notReady,
+        `no free connection at ${address}`,
+        'raise max_wal_senders, or end a replication client: SELECT * FROM pg_stat_replication;',
+      );
+    case SQLSTATE.invalidAuthorization:
+      return reported(
+        error,
+        EXIT.connection,
+        before,
+        'pg_hba.conf needs a line for this user, database and address: for logical replication the database line counts',
+      );
+    case SQLSTATE.invalidPassword:
+      return reported(error, EXIT.connection, before, 'set PGPASSWORD or write ~/.pgpass');
+    default:
+      return reported(error, EXIT.connection, before);
+  }
+}
+
+/** A failed CREATE_REPLICATION_SLOT. */
+export function createSlotFailure(error: unknown, slot: string): PgtailError {
+  const before = `cannot create slot ${JSON.stringify(slot)}`;
+  if (!isServerReport(error)) return lost(error, before);
+  switch (error.code) {
+    case SQLSTATE.tooManyConnections:
+    case SQLSTATE.configurationLimit:
+      return reported(
+        error,
+        EXIT.notReady,
+        before,
+        'raise max_replication_slots, or drop a slot nobody reads: SELECT * FROM pg_replication_slots;',
+      );
+    default:
+      return reported(error, EXIT.notReady, before);
+  }
+}
+
+/** A failed START_REPLICATION. */
+export function startFailure(error: unknown, slot: string): PgtailError {
+  const before = `cannot start slot ${JSON.stringify(slot)}`;
+  if (!isServerReport(error)) return lost(error, before);
+  switch (error.code) {
+    case SQLSTATE.objectInUse:
+      return slotInUse(error, slot);
+    case SQLSTATE.insufficientPrivilege:
+    case SQLSTATE.featureNotSupported:
+    case SQLSTATE.tooManyConnections:
+    case SQLSTATE.configurationLimit:
+      return reported(error, EXIT.notReady, before);
+    default:
+      return reported(error, EXIT.slot, before);
+  }
+}
+
+function slotInUse(error: ServerReport, slot: string): PgtailError {
+  const pid = /\bPID (\d+)/.exec(error.message)?.[1];
+  const reader = pid === undefined ? 'another consumer' : `the consumer with PID ${pid}`;
+  const end = pid === undefined ? '' : `: SELECT pg_terminate_backend(${pid});`;
+  return new PgtailError(
+    EXIT.slotInUse,
+    `slot ${JSON.stringify(slot)} is being read by ${reader}`,
+    { hint: `a slot has one reader at a time: end that one${end}`, cause: error },
+  );
+}
+
+/** The stream broke off. */
+export function streamFailure(error: unknown, slot: string): PgtailError {
+  if (!isServerReport(error)) return lost(error, 'the connection was lost');
+  const before = 'the server ended the stream';
+  switch (error.code) {
+    case SQLSTATE.undefinedObject:
+      return reported(
+        error,
+        EXIT.notReady,
+        before,
+        'a publication must have existed before the changes that are to be read through it',
+      );
+    case SQLSTATE.notInPrerequisiteState:
+      return reported(error, EXIT.slot, `slot ${JSON.stringify(slot)}`);
+    default:
+      return reported(error, EXIT.failure, before);
+  }
+}
+
+/** A catalog query of the preflight failed. */
+export function queryFailure(error: unknown): PgtailError {
+  if (!isServerReport(error)) return lost(error, 'the connection was lost');
+  return reported(error, EXIT.notReady, 'cannot read the catalogs');
+}
+
+function lost(error: unknown, before: string): PgtailError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new PgtailError(EXIT.failure, `${before}: ${reason.toLowerCase()}`, { cause: error });
+}
+
+function errorCode(error: unknown): string | undefined {
+  // a host name with several addresses fails with one error for each of them
+  if (error instanceof AggregateError) return errorCode(error.errors[0]);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,386 @@
+// One replication connection, through pg and pg-logical-replication: the only file that touches
+// their private parts.
+// https://www.postgresql.org/docs/current/protocol-replication.html
+
+import type { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect as connectSocket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { Client, ClientConfig } from 'pg';
+import { LogicalReplicationService } from 'pg-logical-replication';
+import { filePassword } from '../connection/password-file.ts';
+import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
+import { EXIT, PgtailError } from '../errors.ts';
+import { startupOptions } from './pinned-settings.ts';
+import { connectFailure, hasSqlState } from './server-error.ts';
+
+/** A notice of the server, with what psql would show of it. */
+export interface ServerNotice {
+  readonly severity: string;
+  readonly message: string | undefined;
+  readonly detail?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+export interface StreamHandler {
+  /** One CopyData payload. Borrowed: valid until the call returns. Must not throw. */
+  frame(payload: Buffer): void;
+  /** All frames that arrived together were handed over: time to write out what they made. */
+  batchEnd(): void;
+}
+
+/** The parts of pg's Connection that are used here; a test fails if pg changes one of them. */
+interface PgConnection extends EventEmitter {
+  readonly stream: PgStream;
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+  end(): void;
+}
+
+interface PgStream extends EventEmitter {
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+type PgClient = Omit<Client, 'connection'> & {
+  readonly connection: PgConnection;
+  readonly processID: number;
+  readonly secretKey: number;
+};
+
+/** How long a stop in the middle of a transaction leaves the server's sending unread, in ms. */
+const TERMINATE_QUIET = 150;
+/** How long an answer to CopyDone is waited for: it comes in 2 to 3 ms unless the server is busy. */
+const COPY_DONE_PATIENCE = 100;
+/** After this long a connection that does not end is cut, in ms. */
+const CLOSE_DEADLINE = 1000;
+
+/**
+ * The shell that pg-logical-replication provides: it opens the connection. Its acknowledging is
+ * switched off here for good, since it confirms positions whose rows were never written.
+ */
+class ReplicationService extends LogicalReplicationService {
+  override async acknowledge(): Promise<boolean> {
+    return false;
+  }
+}
+
+export class ReplicationSession {
+  readonly #client: PgClient;
+  readonly #settings: ConnectionSettings;
+  readonly #released: () => void;
+  /** Frames that came while the stream was held, copied. */
+  #held: Buffer[] | null = null;
+  #handler: StreamHandler | null = null;
+  #paused = false;
+  #closing = false;
+  #streaming = false;
+
+  private constructor(client: PgClient, settings: ConnectionSettings, released: () => void) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#released = released;
+  }
+
+  /** @throws PgtailError: exit code 3, or 4 if the server will not have us as a replication client. */
+  static async connect(
+    settings: ConnectionSettings,
+    onNotice: (notice: ServerNotice) => void,
+  ): Promise<ReplicationSession> {
+    const [first, ...others] = sslAttempts(settings);
+    try {
+      return await ReplicationSession.#open(settings, first, onNotice);
+    } catch (error) {
+      const another = others[0];
+      if (another !== undefined && mayRetryWithOtherSsl(error)) {
+        try {
+          return await ReplicationSession.#open(settings, another, onNotice);
+        } catch (second) {
+          throw connectFailure(second, serverAddress(settings), settings.user);
+        }
+      }
+      throw connectFailure(error, serverAddress(settings), settings.user);
+    }
+  }
+
+  static #open(
+    settings: ConnectionSettings,
+    ssl: SslAttempt,
+    onNotice: (notice: ServerNotice) => void,
+  ): Promise<ReplicationSession> {
+    return new Promise((resolve, reject) => {
+      const service = new ReplicationService(clientConfig(settings, ssl), {
+        acknowledge: { auto: false, timeoutSeconds: 0 },
+      });
+      // errors arrive a second time through the promises of connect and query
+      service.on('error', reject);
+      // the service keeps the connection until this promise settles
+      let release = (): void => {};
+      const released = new Promise<void>((resolveReleased) => {
+        release = resolveReleased;
+      });
+      const plugin = {
+        name: 'pgoutput',
+        options: {},
+        parse: (buffer: Buffer) => buffer,
+        start(client: Client): Promise<void> {
+          client.on('notice', (notice) =>
+            onNotice({ ...notice, severity: notice.severity ?? 'NOTICE' }),
+          );
+          const opened = client as unknown as PgClient; // the private parts, see PgConnection
+          resolve(new ReplicationSession(opened, settings, release));
+          return released;
+        },
+      };
+      service.subscribe(plugin, '').catch(reject);
+    });
+  }
+
+  /** Runs a simple query; several statements give several results. Values come as text. */
+  async query(sql: string): Promise<readonly QueryRows[]> {
+    const result: unknown = await this.#client.query({ text: sql, types: TEXT_TYPES });
+    const results = Array.isArray(result) ? result : [result];
+    return results.map((each: { rows: Record<string, string | null>[] }) => each.rows);
+  }
+
+  /** Frames go to this handler from now on. To be called once, before `start`. */
+  attach(handler: StreamHandler): void {
+    const { connection } = this.#client;
+    this.#handler = handler;
+    // pg and the service each listen for every frame; nobody but us needs them
+    connection.removeAllListeners('copyData');
+    connection.on('copyData', (message: { chunk: Buffer }) => this.#frame(message.chunk));
+    // pg's parser was attached first, so this runs after all frames of the chunk were emitted
+    connection.stream.on('data', () => {
+      if (!this.#closing) handler.batchEnd();
+    });
+  }
+
+  /**
+   * Starts streaming; rejected with pg's error if the server refuses, after which another try is
+   * possible. `ended` settles when the stream is over: resolved after `finish` or an orderly end
+   * by the server, rejected with pg's error otherwise.
+   */
+  start(command: string): Promise<{ readonly ended: Promise<void> }> {
+    const { connection } = this.#client;
+    return new Promise((resolve, reject) => {
+      const ended = this.#client.query(command).then(
+        () => this.#ended(),
+        (error: unknown) => {
+          connection.removeListener('replicationStart', onStart);
+          const refused = !this.#streaming;
+          this.#ended();
+          if (refused) reject(error);
+          if (!this.#closing) throw error;
+        },
+      );
+      ended.catch(() => {}); // whoever awaits it handles it
+      const onStart = (): void => {
+        this.#streaming = true;
+        resolve({ ended });
+      };
+      connection.once('replicationStart', onStart);
+    });
+  }
+
+  /** Whether the server has begun to stream. */
+  get streaming(): boolean {
+    return this.#streaming;
+  }
+
+  sendStatus(frame: Buffer): void {
+    if (this.#streaming) this.#client.connection.sendCopyFromChunk(frame);
+  }
+
+  /** Stops reading from the socket, for an output that is full. Writing still works. */
+  pause(): void {
+    this.#paused = true;
+    this.#client.connection.stream.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#held === null) this.#client.connection.stream.resume();
+  }
+
+  /** Hands over no more frames until `release`; those that have arrived already are kept. */
+  hold(): void {
+    this.#held ??= [];
+    this.#client.connection.stream.pause();
+  }
+
+  /** Hands over what was kept, in order, and goes on reading. */
+  release(): void {
+    const kept = this.#held ?? [];
+    this.#held = null;
+    while (kept.length > 0 && this.#held === null) this.#handler?.frame(kept.shift()!);
+    // the handler may have called hold() again
+    const heldAgain = this.#held as Buffer[] | null;
+    if (heldAgain !== null) heldAgain.unshift(...kept);
+    this.#handler?.batchEnd();
+    if (heldAgain === null && !this.#paused) this.#client.connection.stream.resume();
+  }
+
+  /** Ends the stream after a last status, and the connection. Frames still coming are dropped. */
+  async finish(lastStatus: Buffer | null, insideTransaction: boolean): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    const { connection } = this.#client;
+    const ended = new Promise<void>((resolve) => connection.once('end', resolve));
+    if (this.#streaming && lastStatus !== null) connection.sendCopyFromChunk(lastStatus);
+    const stopped = this.#streaming && !insideTransaction && (await this.#copyDone());
+    if (!stopped) await this.#terminate();
+    await within(ended, CLOSE_DEADLINE, () => connection.stream.destroy());
+    this.#released();
+  }
+
+  /** Cuts the connection at once. */
+  destroy(): void {
+    this.#closing = true;
+    this.#client.connection.stream.destroy();
+    this.#released();
+  }
+
+  /** Asks the server to give up the query that runs, such as a slot's creation that waits. */
+  cancel(): void {
+    const { host, port } = this.#settings;
+    const socket = host.startsWith('/')
+      ? connectSocket(`${host}/.s.PGSQL.${port}`)
+      : connectSocket(port, host);
+    const request = Buffer.alloc(16);
+    request.writeInt32BE(16, 0);
+    request.writeInt32BE(80_877_102, 4); // CancelRequest's code
+    request.writeInt32BE(this.#client.processID, 8);
+    request.writeInt32BE(this.#client.secretKey, 12);
+    socket.on('error', () => socket.destroy());
+    socket.end(request);
+  }
+
+  /** Between transactions the server answers CopyDone within a few ms; false if it does not. */
+  async #copyDone(): Promise<boolean> {
+    const { connection } = this.#client;
+    let answered = false;
+    const answer = new Promise<void>((resolve) => {
+      connection.once('commandComplete', () => {
+        answered = true;
+        connection.end();
+        resolve();
+      });
+      connection.once('end', resolve);
+    });
+    connection.endCopyFrom();
+    connection.stream.resume();
+    await within(answer, COPY_DONE_PATIENCE, () => {});
+    return answered;
+  }
+
+  /**
+   * In the middle of a transaction the server looks neither for CopyDone nor for a status while it
+   * can write. So the socket is left full for a moment: then it reads what we sent.
+   */
+  async #terminate(): Promise<void> {
+    const { connection } = this.#client;
+    if (this.#streaming) connection.stream.pause();
+    connection.end();
+    if (this.#streaming) await new Promise((resolve) => setTimeout(resolve, TERMINATE_QUIET));
+    connection.stream.resume();
+  }
+
+  #frame(chunk: Buffer): void {
+    if (this.#closing) return;
+    if (this.#held !== null) this.#held.push(Buffer.from(chunk));
+    else this.#handler?.frame(chunk);
+  }
+
+  #ended(): void {
+    this.#streaming = false;
+  }
+}
+
+export type QueryRows = readonly Readonly<Record<string, string | null>>[];
+
+/** Every value as the server's text: what a row means is decided by whoever asked. */
+const TEXT_TYPES = { getTypeParser: () => (value: string) => value };
+
+function clientConfig(settings: ConnectionSettings, ssl: ConnectionOptions | false): ClientConfig {
+  const { host, port, user, database, applicationName, connectTimeout } = settings;
+  return {
+    host,
+    port,
+    user,
+    database,
+    ssl,
+    password: () => askedPassword(settings),
+    application_name: applicationName,
+    options: startupOptions(settings.options),
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+  };
+}
+
+/** Called only if the server asks for a password. */
+function askedPassword(settings: ConnectionSettings): string {
+  const password = settings.password ?? filePassword(settings);
+  if (password !== undefined) return password;
+  const who = `${settings.user}@${serverAddress(settings)}`;
+  throw new PgtailError(EXIT.connection, `the server asks for a password for ${who}`, {
+    hint: 'set PGPASSWORD or write it to ~/.pgpass',
+  });
+}
+
+type SslAttempt = ConnectionOptions | false;
+
+/** What to try, in order, for each sslmode of libpq. A Unix socket never uses TLS. */
+function sslAttempts(settings: ConnectionSettings): readonly [SslAttempt, ...SslAttempt[]] {
+  const { sslMode, host } = settings;
+  if (host.startsWith('/') || sslMode === 'disable') return [false];
+  const encrypted = tlsOptions(settings);
+  if (sslMode === 'allow') return [false, encrypted];
+  if (sslMode === 'prefer') return [encrypted, false];
+  return [encrypted];
+}
+
+function tlsOptions(settings: ConnectionSettings): ConnectionOptions {
+  const { sslMode, sslRootCert, sslCert, sslKey } = settings;
+  // libpq: with a root certificate at hand, `require` verifies like `verify-ca`
+  const verifies = sslMode.startsWith('verify') || (sslMode === 'require' && sslRootCert);
+  return {
+    rejectUnauthorized: Boolean(verifies),
+    ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+    ...(sslRootCert && sslRootCert !== 'system' && { ca: readPem(sslRootCert) }),
+    ...(sslCert && { cert: readPem(sslCert) }),
+    ...(sslKey && { key: readPem(sslKey) }),
+  };
+}
+
+function readPem(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new PgtailError(EXIT.connection, `cannot read ${path}`, { cause });
+  }
+}
+
+/** A server without TLS, or a pg_hba.conf that wants it the other way. */
+function mayRetryWithOtherSsl(error: unknown): boolean {
+  const noTls = error instanceof Error && /does not support SSL/.test(error.message);
+  return noTls || hasSqlState(error, '28000');
+}
+
+/** Waits for a promise, but at most `deadline` ms; then does what is to be done instead. */
+async function within(
+  promise: Promise<void>,
+  deadline: number,
+  tooLate: () => void,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      tooLate();
+      resolve();
+    }, deadline);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,59 @@
+// The slot to read: the one asked for, made if wanted, or a temporary one of our own.
+// https://www.postgresql.org/docs/current/logicaldecoding-explanation.html
+
+import { createReplicationSlot } from './commands.ts';
+import { checkSlot, missingSlot, type Preflight } from './preflight.ts';
+import { createSlotFailure, hasSqlState } from './server-error.ts';
+import type { ReplicationSession } from './session.ts';
+
+const DUPLICATE_OBJECT = '42710';
+
+export interface SlotRequest {
+  /** Undefined: a temporary slot, gone with the connection. */
+  readonly name: string | undefined;
+  /** Create it if it is missing. */
+  readonly create: boolean;
+  /** The name of a temporary slot. */
+  readonly temporaryName: string;
+}
+
+export interface ReadySlot {
+  readonly name: string;
+  readonly temporary: boolean;
+  readonly created: boolean;
+}
+
+/** @throws PgtailError: exit code 6 if it cannot be read here, 4 if it cannot be created. */
+export async function prepareSlot(
+  session: ReplicationSession,
+  request: SlotRequest,
+  found: Preflight,
+): Promise<ReadySlot> {
+  const { name, create, temporaryName } = request;
+  if (name === undefined) {
+    await createSlot(session, temporaryName, true);
+    return { name: temporaryName, temporary: true, created: true };
+  }
+  if (found.slot !== undefined) {
+    checkSlot(name, found.slot, found.server.database);
+    return { name, temporary: false, created: false };
+  }
+  if (!create) throw missingSlot(name);
+  const created = await createSlot(session, name, false);
+  return { name, temporary: false, created };
+}
+
+/** Waits for every transaction that is open now. False if somebody else was quicker. */
+async function createSlot(
+  session: ReplicationSession,
+  name: string,
+  temporary: boolean,
+): Promise<boolean> {
+  try {
+    await session.query(createReplicationSlot(name, temporary));
+    return true;
+  } catch (error) {
+    if (hasSqlState(error, DUPLICATE_OBJECT) && !temporary) return false;
+    throw createSlotFailure(error, name);
+  }
+}

@@ -1,0 +1,16 @@
+// How the tests run: one shared PostgreSQL server for all of them, every file in its own worker.
+
+import { defineConfig } from 'vitest/config';
+
+const report = process.env.PGTAIL_TEST_REPORT;
+
+// biome-ignore lint/style/noDefaultExport: vitest reads the default export
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+  },
+});

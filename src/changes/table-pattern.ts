@@ -17,7 +17,11 @@ export function parseTablePattern(text: string): TablePattern | undefined {
   if (parts === undefined || parts.length > 2) return undefined;
   const table = parts.at(-1)!;
   const schema = parts.length === 2 ? parts[0]! : undefined;
-  return { excludes, schema: schema === undefined ? undefined : wholeName(schema), table: wholeName(table) };
+  return {
+    excludes,
+    schema: schema === undefined ? undefined : wholeName(schema),
+    table: wholeName(table),
+  };
 }
 
 /** Without a pattern that includes, every table is; one that excludes always wins. */

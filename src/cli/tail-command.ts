@@ -34,6 +34,7 @@ export async function environmentOf(
   return {
     signal,
     now: Date.now,
+    uptime: () => performance.now(),
     temporarySlotName: `pgtail_${process.pid}_${randomBytes(4).toString('hex')}`,
     openOutput: openStandardOutput,
     newFormatter: await formatterFactory(options),

@@ -11,11 +11,24 @@ import { timestampFromUnixMs } from '../wire/timestamp.ts';
 export interface AcknowledgerOptions {
   readonly output: Output;
   readonly send: (statusUpdate: Buffer) => void;
-  /** Unix time in ms. */
+  /** Unix time in ms: what a status update tells the server. */
   readonly now: () => number;
+  /** A clock in ms that nobody sets: what intervals are measured by. */
+  readonly uptime: () => number;
   /** Milliseconds between status updates; 0: only when asked. */
   readonly interval: number;
+  /** The server's wal_sender_timeout in ms; 0: none. */
+  readonly serverTimeout: number;
 }
+
+/**
+ * Why a status is sent. Each but a poll also settles what a pipe has accepted: its reader is still
+ * there, and had the time since the last such status to close an end that it does not want.
+ */
+type Occasion = 'interval' | 'asked' | 'poll' | 'last';
+
+/** A server that shuts down asks again and again; it settles a pipe at most this often, in ms. */
+const ASKED_SETTLES_AFTER = 1000;
 
 export class Acknowledger {
   readonly #progress = new Progress();
@@ -23,14 +36,17 @@ export class Acknowledger {
   readonly #output: Output;
   readonly #send: (statusUpdate: Buffer) => void;
   readonly #now: () => number;
+  readonly #uptime: () => number;
+  #settledAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor({ output, send, now, interval }: AcknowledgerOptions) {
+  constructor({ output, send, now, uptime, interval, serverTimeout }: AcknowledgerOptions) {
     this.#output = output;
     this.#send = send;
     this.#now = now;
-    this.#feedback = new Feedback(interval);
+    this.#uptime = uptime;
+    this.#feedback = new Feedback(interval, serverTimeout);
   }
 
   /** The stream stands inside a unit. */
@@ -56,38 +72,59 @@ export class Acknowledger {
     if (replyRequested) this.#feedback.asked();
   }
 
-  /** Something was received or written: sends a status if one is due. */
-  update(): void {
-    this.#progress.written(this.#output.safe);
-    if (this.#feedback.isDue(this.#now(), this.#progress.confirmed)) this.sendNow();
-    else this.#schedule();
-  }
-
-  sendNow(replyRequested = false): void {
-    this.#send(this.status(replyRequested));
+  /** Nothing is read from the server for now, so that it cannot ask. */
+  set deaf(isDeaf: boolean) {
+    this.#feedback.deaf = isDeaf;
     this.#schedule();
   }
 
-  /**
-   * A status update as of now. What a pipe has accepted counts from here on: its reader had the
-   * time since the last status to close an end that it does not want.
-   */
-  status(replyRequested = false): Buffer {
-    this.#output.confirmAccepted();
+  /** Something was received or written: sends a status if one is due. */
+  update(): void {
+    this.#progress.written(this.#output.safe);
+    if (this.#feedback.isDue(this.#uptime(), this.#progress.confirmed)) this.#sendDue();
+    else this.#schedule();
+  }
+
+  /** Asks the server how far it is. */
+  poll(): void {
+    this.#send(this.#status('poll'));
+    this.#schedule();
+  }
+
+  /** The status to end with. */
+  lastStatus(): Buffer {
+    return this.#status('last');
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #sendDue(): void {
+    this.#send(this.#status(this.#feedback.isAsked ? 'asked' : 'interval'));
+    this.#schedule();
+  }
+
+  #status(occasion: Occasion): Buffer {
+    this.#settle(occasion);
     this.#progress.written(this.#output.safe);
     const { received, confirmed } = this.#progress;
-    this.#feedback.sent(this.#now(), confirmed);
+    this.#feedback.sent(this.#uptime(), confirmed);
     return encodeStandbyStatus({
       write: received,
       flush: confirmed,
       apply: confirmed,
       clientTime: timestampFromUnixMs(this.#now()),
-      replyRequested,
+      replyRequested: occasion === 'poll',
     });
   }
 
-  close(): void {
-    clearTimeout(this.#timer);
+  #settle(occasion: Occasion): void {
+    const uptime = this.#uptime();
+    const tooSoon = uptime - this.#settledAt < ASKED_SETTLES_AFTER;
+    if (occasion === 'poll' || (occasion === 'asked' && tooSoon)) return;
+    this.#settledAt = uptime;
+    this.#output.confirmAccepted();
   }
 
   /** Sets the timer for the next status, unless it is set for that moment already. */
@@ -97,12 +134,10 @@ export class Acknowledger {
     clearTimeout(this.#timer);
     this.#timerAt = dueAt;
     if (dueAt === Number.POSITIVE_INFINITY) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timerAt = Number.POSITIVE_INFINITY;
-        this.sendNow();
-      },
-      Math.max(0, dueAt - this.#now()),
-    );
+    const delay = Math.max(0, dueAt - this.#uptime());
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#sendDue();
+    }, delay);
   }
 }

@@ -42,6 +42,8 @@ export interface TailEnvironment {
   readonly signal: AbortSignal;
   /** Unix time in ms. */
   readonly now: () => number;
+  /** A clock in ms that nobody sets. */
+  readonly uptime: () => number;
   /** The name of a temporary slot, unique on the server. */
   readonly temporarySlotName: string;
   readonly openOutput: (listener: OutputListener) => Promise<Output>;
@@ -149,13 +151,15 @@ class Tail implements StreamHandler, OutputListener {
   }
 
   async run(): Promise<void> {
-    const { signal, now } = this.#environment;
+    const { signal, now, uptime } = this.#environment;
     this.#output = await this.#environment.openOutput(this);
     this.#acknowledger = new Acknowledger({
       output: this.#output,
       send: (statusUpdate) => this.#session.sendStatus(statusUpdate),
       now,
+      uptime,
       interval: this.#options.statusInterval,
+      serverTimeout: this.#source.server.walSenderTimeout,
     });
     const onAbort = (): void => this.#end({ reason: 'signal' });
     signal.addEventListener('abort', onAbort);
@@ -199,6 +203,7 @@ class Tail implements StreamHandler, OutputListener {
     this.#acknowledger.update();
     if (this.#paused && pending <= OUTPUT_HIGH_WATER / 2) {
       this.#paused = false;
+      this.#acknowledger.deaf = false;
       this.#session.resume();
     }
   }
@@ -246,6 +251,7 @@ class Tail implements StreamHandler, OutputListener {
     this.#output.write(this.#writer.take());
     if (!this.#paused && this.#output.pending > OUTPUT_HIGH_WATER) {
       this.#paused = true;
+      this.#acknowledger.deaf = true;
       this.#session.pause();
     }
   }
@@ -275,12 +281,12 @@ class Tail implements StreamHandler, OutputListener {
     const { messages } = this.#options;
     const options = pgoutputOptions({ publications, messages }, server.major);
     const command = startReplication({ slot: slot.name, from: INVALID_LSN, options });
-    const deadline = this.#environment.now() + SLOT_PATIENCE;
+    const deadline = this.#environment.uptime() + SLOT_PATIENCE;
     while (this.#stop === null) {
       try {
         return await this.#session.start(command);
       } catch (error) {
-        const retry = hasSqlState(error, SLOT_IN_USE) && this.#environment.now() < deadline;
+        const retry = hasSqlState(error, SLOT_IN_USE) && this.#environment.uptime() < deadline;
         if (!retry) throw startFailure(error, slot.name);
       }
       await Promise.race([this.#stopped, delay(SLOT_RETRY)]);
@@ -290,13 +296,14 @@ class Tail implements StreamHandler, OutputListener {
 
   /** An idle server tells its position only when asked. */
   #pollPosition(): NodeJS.Timeout {
-    this.#acknowledger.sendNow(true);
-    return setInterval(() => this.#acknowledger.sendNow(true), CATCH_UP_INTERVAL);
+    this.#acknowledger.poll();
+    return setInterval(() => this.#acknowledger.poll(), CATCH_UP_INTERVAL);
   }
 
   /** Delivers what was formatted: to the end, unless the user is waiting for us to stop. */
   async #lastWrites(): Promise<void> {
     this.#session.pause();
+    this.#acknowledger.deaf = true;
     this.#flush();
     if (this.#readerGone || this.#output.pending === 0) return;
     const written = new Promise<void>((resolve) => {
@@ -315,7 +322,7 @@ class Tail implements StreamHandler, OutputListener {
 
   /** Acknowledges what has arrived, and ends the connection. */
   async #endSession(): Promise<void> {
-    const lastStatus = this.#acknowledger.status();
+    const lastStatus = this.#acknowledger.lastStatus();
     await this.#session.finish(lastStatus, this.#acknowledger.halfReceived);
   }
 }

@@ -7,21 +7,33 @@ const REPEATED_ANSWER_INTERVAL = 100;
 
 /**
  * A reply request is answered at once if the position moved since the last status, else at most
- * every 100 ms. Besides that a status goes out every `interval` ms (0: only when asked).
+ * every 100 ms. Besides that a status goes out every `interval` ms (0: only when asked). While
+ * nothing is read from the server it cannot ask, and would end the connection at its timeout: then
+ * a status goes out four times in that time.
  */
 export class Feedback {
+  /** Nothing is being read from the server. */
+  deaf = false;
   readonly #interval: number;
+  readonly #deafInterval: number;
   #lastSent = Number.NEGATIVE_INFINITY;
   #lastConfirmed: Lsn = -1n;
   #asked = false;
 
-  constructor(interval: number) {
-    this.#interval = interval;
+  /** Both in ms; `serverTimeout` is wal_sender_timeout, 0 if there is none. */
+  constructor(interval: number, serverTimeout: number) {
+    this.#interval = interval === 0 ? Number.POSITIVE_INFINITY : interval;
+    const quarter = serverTimeout === 0 ? Number.POSITIVE_INFINITY : serverTimeout / 4;
+    this.#deafInterval = Math.min(this.#interval, quarter);
   }
 
   /** The server asked for a reply. */
   asked(): void {
     this.#asked = true;
+  }
+
+  get isAsked(): boolean {
+    return this.#asked;
   }
 
   sent(now: number, confirmed: Lsn): void {
@@ -37,8 +49,8 @@ export class Feedback {
   /** When the next status is due: a time in ms, or Infinity if nobody waits for one. */
   dueAt(confirmed: Lsn): number {
     if (this.#asked && confirmed !== this.#lastConfirmed) return Number.NEGATIVE_INFINITY;
-    const answer = this.#asked ? this.#lastSent + REPEATED_ANSWER_INTERVAL : Infinity;
-    const timer = this.#interval === 0 ? Infinity : this.#lastSent + this.#interval;
-    return Math.min(answer, timer);
+    const interval = this.deaf ? this.#deafInterval : this.#interval;
+    const wait = this.#asked ? Math.min(REPEATED_ANSWER_INTERVAL, interval) : interval;
+    return this.#lastSent + wait;
   }
 }

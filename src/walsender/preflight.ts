@@ -15,6 +15,8 @@ export interface ServerFacts {
   readonly major: number;
   readonly walLevel: string;
   readonly database: string;
+  /** In ms; 0: the server waits for ever. */
+  readonly walSenderTimeout: number;
   /** Everything committed before the question was asked stands before this position. */
   readonly walEnd: Lsn;
 }
@@ -50,6 +52,7 @@ const serverRow = z.object({
   server_version_num: z.coerce.number(),
   wal_level: z.string(),
   database: z.string(),
+  wal_sender_timeout: z.coerce.number(),
   wal_end: lsnText,
 });
 
@@ -69,6 +72,7 @@ const SERVER_SQL = `
 SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('wal_level') AS wal_level,
        current_database() AS database,
+       (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
             ELSE pg_current_wal_insert_lsn() END AS wal_end;
 SELECT pubname FROM pg_publication ORDER BY pubname;`;
@@ -101,6 +105,7 @@ function serverFacts(rows: QueryRows): ServerFacts {
     major: Math.floor(row.server_version_num / 10_000),
     walLevel: row.wal_level,
     database: row.database,
+    walSenderTimeout: row.wal_sender_timeout,
     walEnd: beforePageHeader(row.wal_end),
   };
 }

@@ -56,7 +56,7 @@ function splitParts(text: string): string[] | undefined {
 function unquoted(char: string): string {
   if (char === '*') return '.*';
   if (char === '?') return '.';
-  return literally(char.toLowerCase());
+  return literally(/[A-Z]/.test(char) ? char.toLowerCase() : char); // the server folds ASCII only
 }
 
-const literally = (char: string): string => char.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
+const literally = (char: string): string => char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');

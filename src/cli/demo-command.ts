@@ -1,12 +1,14 @@
 // `pgtail demo`: wires the demo's server to the tail.
 
 import { runDemo } from '../demo/demo.ts';
+import { checkedOptions } from './options.ts';
 import type { RawOptions } from './program.ts';
 import { printNotice } from './standard-error.ts';
 import { runTailCommand } from './tail-command.ts';
 
 export async function runDemoCommand(raw: RawOptions, signal: AbortSignal): Promise<void> {
   const { format, color, quiet } = raw;
+  checkedOptions({ format, color }); // before a server is started for nothing
   await runDemo(
     { once: raw.once === true },
     {

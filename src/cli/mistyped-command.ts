@@ -2,25 +2,34 @@
 
 import { EXIT, PgtailError } from '../errors.ts';
 
-/** @throws PgtailError (usage) if the word is nearly, but not quite, one of the commands. */
+/** Names that are kept for commands, whether they exist yet or not. */
+const RESERVED = ['demo', 'slots', 'doctor', 'identity', 'decode', 'completion'];
+
+/**
+ * @param commands those that exist
+ * @throws PgtailError (usage) if the word is a command's name but for one slip, or a reserved one
+ */
 export function checkNotMistypedCommand(word: string, commands: readonly string[]): void {
-  const meant = commands.find((command) => editDistance(word.toLowerCase(), command) <= 2);
-  if (meant === undefined || word.length < 3) return;
+  const meant = RESERVED.find((name) => isSlipOf(name, word.toLowerCase()));
+  if (meant === undefined) return;
+  const suggestion = commands.includes(meant) ? `did you mean "pgtail ${meant}"? ` : '';
   throw new PgtailError(EXIT.usage, `unknown command ${JSON.stringify(word)}`, {
-    hint: `did you mean "pgtail ${meant}"? A database of that name is -d ${word}`,
+    hint: `${suggestion}a database of that name is -d ${word}`,
   });
 }
 
-/** Letters to insert, delete or replace (Levenshtein), one row of the table at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, replaced));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+/** The same, or one letter is missing, too much or wrong, or two neighbours have changed places. */
+function isSlipOf(name: string, word: string): boolean {
+  const start = commonLength([...name], [...word]);
+  const end = commonLength([...name.slice(start)].reverse(), [...word.slice(start)].reverse());
+  const nameRest = name.slice(start, name.length - end);
+  const wordRest = word.slice(start, word.length - end);
+  const swapped = nameRest.length === 2 && nameRest === [...wordRest].reverse().join('');
+  return swapped || (nameRest.length <= 1 && wordRest.length <= 1);
+}
+
+/** How many first items are the same. */
+function commonLength(a: readonly string[], b: readonly string[]): number {
+  const difference = a.findIndex((item, i) => item !== b[i]);
+  return difference === -1 ? a.length : difference;
 }

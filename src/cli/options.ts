@@ -72,7 +72,7 @@ export function commandOptions(
   machine: Machine,
   outputIsTerminal: boolean,
 ): CommandOptions {
-  const given = checked(raw);
+  const given = checkedOptions(raw);
   if (given.createSlot && given.slot === undefined) {
     throw new PgtailError(EXIT.usage, '--create-slot needs a name', {
       hint: 'give --slot, or leave both out for a temporary slot',
@@ -100,7 +100,8 @@ export function commandOptions(
   });
 }
 
-function checked(raw: RawOptions): z.output<typeof rawOptions> {
+/** Every value alone. @throws PgtailError (usage) */
+export function checkedOptions(raw: RawOptions): z.output<typeof rawOptions> {
   const result = rawOptions.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;

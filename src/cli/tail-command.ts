@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { ByteWriter } from '../byte-writer.ts';
 import type { Machine } from '../connection/settings.ts';
+import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
@@ -23,7 +24,25 @@ export async function runTailCommand(raw: RawOptions, signal: AbortSignal): Prom
 const isTerminal = (): boolean => standardOutputKind() === 'terminal';
 
 function thisMachine(): Machine {
-  return { env: process.env, userName: userInfo().username, exists: existsSync };
+  return {
+    env: process.env,
+    get userName() {
+      return userName();
+    },
+    exists: existsSync,
+  };
+}
+
+/** Asked for only if no role is named: a container's user id may well have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new PgtailError(EXIT.usage, 'no role to connect as: this user id has no name', {
+      hint: 'give -U, --username or set PGUSER',
+      cause,
+    });
+  }
 }
 
 export async function environmentOf(
@@ -57,7 +76,8 @@ async function formatterFactory(
     import('../terminal/color.ts'),
   ]);
   const level = decideColorLevel({ flag: options.color, env: process.env, isTTY: isTerminal() });
-  const columns = (): number => process.stdout.columns ?? 0;
+  // COLUMNS counts where there is no terminal to ask, as in psql
+  const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
   return (writer) =>
     new PrettyFormatter({ writer, theme: createTheme(level), columns, now: Date.now, utc: true });
 }

@@ -74,6 +74,10 @@ function parseUri(text: string): ConninfoParameters {
   set('password', password);
   set('dbname', dbname);
   const { host, port } = splitHostAndPort(authority!);
+  // a password with a bare "/" or "?" ends up here: it must not be shown
+  if (!/^\d*$/.test(percentDecoded(port))) {
+    throw usage('the port in the connection URI is no number; a password must be percent-encoded');
+  }
   set('host', host);
   set('port', port);
   for (const pair of query === undefined || query === '' ? [] : query.split('&')) {

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { findNativeDirectory } from './binaries.ts';
 import { type EmbeddedServer, startEmbeddedServer } from './embedded-server.ts';
 import { DEMO_DATABASE, DEMO_PUBLICATION, DEMO_SLOT, SHOP_SCHEMA } from './schema.ts';
 import { eventText, SHOP_SCRIPT, type ShopEvent, shopLife } from './workload.ts';
@@ -51,8 +52,9 @@ const LIFE_PAUSE_MS = { shortest: 120, longest: 700 } as const;
 
 /** Leaves no process and no folder behind, whichever way it ends. */
 export async function runDemo(options: DemoOptions, environment: DemoEnvironment): Promise<number> {
+  const nativeDirectory = options.nativeDirectory ?? findNativeDirectory();
   environment.notice('starting a throw-away PostgreSQL server …');
-  const server = await startDemoServer(options, environment.signal);
+  const server = await startDemoServer(nativeDirectory, environment.signal);
   if (server === undefined) return 0;
   try {
     await createShop(server);
@@ -66,13 +68,12 @@ export async function runDemo(options: DemoOptions, environment: DemoEnvironment
 
 /** Undefined if the user had enough before it was up. */
 async function startDemoServer(
-  options: DemoOptions,
+  nativeDirectory: string,
   signal: AbortSignal,
 ): Promise<EmbeddedServer | undefined> {
-  const { nativeDirectory } = options;
   try {
     return await startEmbeddedServer({
-      ...(nativeDirectory === undefined ? {} : { nativeDirectory }),
+      nativeDirectory,
       hostBasedAuthentication: ACCESS,
       signal,
     });

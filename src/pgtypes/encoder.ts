@@ -51,7 +51,8 @@ export const encodeTimestamp: ColumnEncoder = (out, source, start, end) => {
 export const encodeTimestamptz: ColumnEncoder = (out, source, start, end) => {
   const zone = zoneStart(source, start, end);
   const zoneEnd = zone + 3;
-  const wholeHours = zone !== -1 && (zoneEnd === end || source[zoneEnd] === SPACE);
+  const wholeHours =
+    zone !== -1 && (zoneEnd === end || (zoneEnd < end && source[zoneEnd] === SPACE));
   if (!wholeHours) return encodeTimestamp(out, source, start, end);
   const opening = out.length;
   writeJsonString(out, source, start, zoneEnd);

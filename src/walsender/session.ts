@@ -164,6 +164,10 @@ export class ReplicationSession {
    */
   start(command: string): Promise<{ readonly ended: Promise<void> }> {
     const { connection } = this.#client;
+    let completed = false; // a server that shuts down says this much, and then just closes
+    const onComplete = (): void => {
+      completed = true;
+    };
     return new Promise((resolve, reject) => {
       const ended = this.#client.query(command).then(
         () => this.#ended(),
@@ -172,12 +176,13 @@ export class ReplicationSession {
           const refused = !this.#streaming;
           this.#ended();
           if (refused) reject(error);
-          if (!this.#closing) throw error;
+          if (!this.#closing && !completed) throw error;
         },
       );
       ended.catch(() => {}); // whoever awaits it handles it
       const onStart = (): void => {
         this.#streaming = true;
+        connection.once('commandComplete', onComplete);
         resolve({ ended });
       };
       connection.once('replicationStart', onStart);

@@ -253,9 +253,9 @@ export class NdjsonFormatter implements Formatter {
     out.bytes[out.length++] = CLOSE_BRACE;
   }
 
-  /** `,"key":{…}`: only what is known of the key; in a key tuple NULL means "not sent". */
+  /** `,"key":{…}`: left out if nothing is known of it; in a key tuple NULL means "not sent". */
   #key(plan: RelationPlan, row: TupleData): void {
-    if (plan.keyColumns.length === 0) return;
+    if (!plan.keyColumns.some((column) => row.hasValue(column))) return;
     const out = this.#out;
     out.reserve(KEY.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
     append(out, KEY);

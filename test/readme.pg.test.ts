@@ -1,0 +1,106 @@
+// Every example of the README that can run is run, and prints what the README shows.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SHOP_SCHEMA } from '../src/demo/schema.ts';
+import { eventText, SHOP_SCRIPT } from '../src/demo/workload.ts';
+import { createDatabase, sharedServer, type TestDatabase } from './support/server.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+interface Recipe {
+  readonly title: string;
+  readonly command: string;
+  readonly output: string;
+}
+
+/** A sentence, a block of shell with jq in it, and a block of what it prints. */
+const RECIPE =
+  /\n([^\n]+):\n\n```sh\n(pgtail [^\n]*\| jq [^\n]*)\n```\n```(?:json|text)\n([\s\S]*?)```/g;
+
+const recipes: readonly Recipe[] = [...readme.matchAll(RECIPE)].map(
+  ([, title, command, output]) => ({ title: title!, command: command!, output: output! }),
+);
+
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+describe('the README', () => {
+  it('has at least five recipes for jq', () => {
+    expect(recipes.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('names every option of --help', () => {
+    const help = spawnSync(process.execPath, ['bin/pgtail.js', '--help'], { cwd: root });
+    const options = String(help.stdout).match(/--[a-z][a-z-]*/g) ?? [];
+    expect(options.length).toBeGreaterThan(15);
+    for (const option of options) expect(readme).toContain(option);
+  });
+
+  it('names only options that exist', () => {
+    const help = String(
+      spawnSync(process.execPath, ['bin/pgtail.js', '--help'], { cwd: root }).stdout,
+    );
+    const demo = String(
+      spawnSync(process.execPath, ['bin/pgtail.js', 'demo', '--help'], { cwd: root }).stdout,
+    );
+    const calls = readme.match(/^(?:node bin\/pgtail\.js|pgtail) .*$/gm) ?? [];
+    const options = calls.flatMap((call) => call.split('|')[0]!.match(/--[a-z][a-z-]*/g) ?? []);
+    expect(options.length).toBeGreaterThan(10);
+    for (const option of options) expect(help + demo).toContain(option);
+  });
+});
+
+const unlessThereIsNoJq = hasJq ? '' : ' (skipped: jq is not installed)';
+
+describe.skipIf(!hasJq)(`a recipe of the README${unlessThereIsNoJq}`, () => {
+  let database: TestDatabase;
+  let programs: string;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.sql(SHOP_SCHEMA);
+    await database.query(`SELECT pg_create_logical_replication_slot('recipes', 'pgoutput')`);
+    for (const event of SHOP_SCRIPT) await database.sql(eventText(event));
+    // on the path there is a pgtail that stops once it has caught up
+    programs = mkdtempSync(join(tmpdir(), 'pgtail-recipes-'));
+    const program = `#!/bin/sh\nexec ${process.execPath} ${root}bin/pgtail.js --no-follow "$@"\n`;
+    writeFileSync(join(programs, 'pgtail'), program, { mode: 0o755 });
+  });
+
+  afterAll(async () => {
+    await database.drop();
+    rmSync(programs, { recursive: true });
+  });
+
+  it.each(recipes)('prints what the README says: $title', async ({ command, output }) => {
+    const copied = await database.query(
+      `SELECT pg_copy_logical_replication_slot('recipes', 'audit')`,
+    );
+    expect(copied).toHaveLength(1);
+    const { host, port, user } = sharedServer();
+    const result = spawnSync('sh', ['-c', command], {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        PATH: `${programs}${delimiter}${process.env.PATH}`,
+        PGHOST: host,
+        PGPORT: String(port),
+        PGUSER: user,
+        PGDATABASE: database.name,
+      },
+    });
+    await database.query(`SELECT pg_drop_replication_slot('audit')`);
+    expect(result.stdout).toBe(output);
+  });
+});
+
+it('shows files that exist', () => {
+  for (const [, path] of readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
+    expect(existsSync(join(root, path!))).toBe(true);
+  }
+});

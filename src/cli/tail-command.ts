@@ -78,8 +78,15 @@ async function formatterFactory(
   const level = decideColorLevel({ flag: options.color, env: process.env, isTTY: isTerminal() });
   // COLUMNS counts where there is no terminal to ask, as in psql
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
-  return (writer) =>
-    new PrettyFormatter({ writer, theme: createTheme(level), columns, now: Date.now, utc: true });
+  return (writer, types) =>
+    new PrettyFormatter({
+      writer,
+      types,
+      theme: createTheme(level),
+      columns,
+      now: Date.now,
+      utc: true,
+    });
 }
 
 /** What is being read, and what was decided that nobody asked for. */

@@ -17,6 +17,7 @@ import type {
 } from '../../pgoutput/messages.ts';
 import type { Relation } from '../../pgoutput/relation.ts';
 import type { TupleData } from '../../pgoutput/tuple.ts';
+import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
 import type { Change, Formatter, Transaction } from '../formatter.ts';
 import { BlockLines } from './block-lines.ts';
@@ -30,6 +31,8 @@ import { ValueReader } from './value.ts';
 
 export interface PrettyOptions {
   readonly writer: ByteWriter;
+  /** For the names of types. */
+  readonly types: TypeRegistry;
   readonly theme: Theme;
   /** The terminal's width, asked anew for each line: it may change. */
   readonly columns: () => number;
@@ -57,6 +60,7 @@ interface Lane {
 export class PrettyFormatter implements Formatter {
   readonly #writer: ByteWriter;
   readonly #theme: Theme;
+  readonly #types: TypeRegistry;
   readonly #askColumns: () => number;
   readonly #values: ValueReader;
   readonly #layout: Layout;
@@ -73,9 +77,10 @@ export class PrettyFormatter implements Formatter {
   #isBlockOpen = false;
   #nameWidth = 0;
 
-  constructor({ writer, theme, columns, now, utc }: PrettyOptions) {
+  constructor({ writer, types, theme, columns, now, utc }: PrettyOptions) {
     this.#writer = writer;
     this.#theme = theme;
+    this.#types = types;
     this.#askColumns = columns;
     this.#values = new ValueReader(theme);
     this.#layout = new Layout(this.#values, theme.update);
@@ -105,7 +110,7 @@ export class PrettyFormatter implements Formatter {
 
   relation(relation: Relation, previous: Relation | undefined): void {
     if (previous === undefined) return;
-    const changes = schemaChanges(previous, relation);
+    const changes = schemaChanges(previous, relation, this.#types);
     if (changes.length === 0) return;
     const { dim, schemaChange } = this.#theme;
     const cells = changes.map((change) => this.#labelCell(change, schemaChange));

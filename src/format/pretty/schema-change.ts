@@ -1,12 +1,12 @@
 // Says in words how a table differs from what was last announced under its id.
 
 import type { Relation, RelationColumn } from '../../pgoutput/relation.ts';
+import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import { identifier, qualifiedName } from './identifier.ts';
-import { typeName } from './type-name.ts';
 
 /** One phrase a difference, not yet safe to print; none if all that is shown stayed as it was. */
-export function schemaChanges(previous: Relation, next: Relation): string[] {
-  const changes = columnChanges(previous.columns, next.columns);
+export function schemaChanges(previous: Relation, next: Relation, types: TypeRegistry): string[] {
+  const changes = columnChanges(previous.columns, next.columns, types);
   if (qualifiedName(previous) !== qualifiedName(next)) {
     changes.unshift(`renamed from ${qualifiedName(previous)}`);
   }
@@ -22,6 +22,7 @@ export function schemaChanges(previous: Relation, next: Relation): string[] {
 function columnChanges(
   previous: readonly RelationColumn[],
   next: readonly RelationColumn[],
+  types: TypeRegistry,
 ): string[] {
   const before = new Map(previous.map((column) => [column.name, column]));
   const after = new Map(next.map((column) => [column.name, column]));
@@ -30,8 +31,9 @@ function columnChanges(
   for (const [position, column] of next.entries()) {
     const same = before.get(column.name);
     const renamed = same ?? takeRenamed(gone, previous[position], column);
-    if (renamed === undefined) changes.push(`+ ${identifier(column.name)} ${typeName(column)}`);
-    else changes.push(...columnChange(renamed, column));
+    if (renamed === undefined)
+      changes.push(`+ ${identifier(column.name)} ${typeName(column, types)}`);
+    else changes.push(...columnChange(renamed, column, types));
   }
   return [...changes, ...gone.map((column) => `- ${identifier(column.name)}`)];
 }
@@ -48,16 +50,25 @@ function takeRenamed(
   return sameplace;
 }
 
-function columnChange(previous: RelationColumn, next: RelationColumn): string[] {
+function columnChange(
+  previous: RelationColumn,
+  next: RelationColumn,
+  types: TypeRegistry,
+): string[] {
   const changes: string[] = [];
   if (previous.name !== next.name) {
     changes.push(`${identifier(previous.name)} renamed → ${identifier(next.name)}`);
   }
   if (previous.typeId !== next.typeId || previous.typmod !== next.typmod) {
-    changes.push(`${identifier(next.name)} ${typeName(previous)} → ${typeName(next)}`);
+    changes.push(
+      `${identifier(next.name)} ${typeName(previous, types)} → ${typeName(next, types)}`,
+    );
   }
   return changes;
 }
+
+const typeName = (column: RelationColumn, types: TypeRegistry): string =>
+  types.name(column.typeId, column.typmod);
 
 function keyNames(relation: Relation): string {
   const keys = relation.columns.filter((column) => column.key);

@@ -1,5 +1,8 @@
 // A growing byte buffer that formatters append to and the output takes whole blocks from.
 
+import { constants } from 'node:buffer';
+import { EXIT, PgtailError } from './errors.ts';
+
 const DEFAULT_BYTES = 64 * 1024;
 const LARGEST_KEPT_BYTES = 1024 * 1024;
 
@@ -25,7 +28,9 @@ export class ByteWriter {
   reserve(extra: number): void {
     const needed = this.length + extra;
     if (needed <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.bytes.length * 2));
+    if (needed > constants.MAX_LENGTH) throw tooLarge(extra);
+    const doubled = Math.min(this.bytes.length * 2, constants.MAX_LENGTH);
+    const grown = Buffer.allocUnsafe(Math.max(needed, doubled));
     this.bytes.copy(grown, 0, 0, this.length);
     this.bytes = grown;
   }
@@ -52,4 +57,11 @@ export class ByteWriter {
     this.length = 0;
     return block;
   }
+}
+
+function tooLarge(bytes: number): PgtailError {
+  const size = Math.round(bytes / 1e6);
+  return new PgtailError(EXIT.failure, `a line that may need ${size} MB cannot be formatted`, {
+    hint: 'its row is too large: leave its table out with --table, or its column out of the publication',
+  });
 }

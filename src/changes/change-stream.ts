@@ -37,6 +37,8 @@ export interface ChangeStreamOptions {
   readonly formatter: Formatter;
   readonly selection: Selection;
   readonly types: TypeRegistry;
+  /** See FormatterContext: a root that turns out to be one is added. */
+  readonly partialRoots: Set<number>;
   readonly units: UnitListener;
   /** Stop after this many row and truncate lines. */
   readonly limit: number | undefined;
@@ -69,6 +71,7 @@ export class ChangeStream implements PgoutputHandler {
   readonly #selection: Selection;
   readonly #units: UnitListener;
   readonly #announcements: Announcements;
+  readonly #partialRoots: Set<number>;
   readonly #limit: number;
   readonly #stopAt: Lsn | undefined;
   readonly #streamed = new Map<number, OpenTransaction>();
@@ -84,6 +87,7 @@ export class ChangeStream implements PgoutputHandler {
     this.#formatter = options.formatter;
     this.#selection = options.selection;
     this.#units = options.units;
+    this.#partialRoots = options.partialRoots;
     this.#limit = options.limit ?? Number.POSITIVE_INFINITY;
     this.#stopAt = options.stopAt;
     this.#announcements = new Announcements(options);
@@ -137,6 +141,10 @@ export class ChangeStream implements PgoutputHandler {
     newRow: TupleData,
     oldRow: TupleData | null,
   ): void {
+    // under FULL an old row is always sent, but for a leaf's own identity
+    if (oldRow === null && relation.identity === 'full') {
+      this.#partialRoots.add(relation.relationId);
+    }
     const change = this.#rowChange(at, relation, 'update');
     if (change !== null) this.#formatter.update(change, relation, newRow, oldRow);
   }

@@ -3,13 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { ByteWriter } from '../byte-writer.ts';
 import type { Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
-import type { Formatter } from '../format/formatter.ts';
+import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
-import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { Source } from '../tail/prepare.ts';
 import { type TailEnvironment, tail } from '../tail/tail.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
@@ -68,8 +66,8 @@ export async function environmentOf(
 
 async function formatterFactory(
   options: CommandOptions,
-): Promise<(writer: ByteWriter, types: TypeRegistry) => Formatter> {
-  if (options.format === 'ndjson') return (writer, types) => new NdjsonFormatter(writer, types);
+): Promise<(context: FormatterContext) => Formatter> {
+  if (options.format === 'ndjson') return (context) => new NdjsonFormatter(context);
   const [{ PrettyFormatter }, { createTheme }, { decideColorLevel }] = await Promise.all([
     import('../format/pretty/formatter.ts'),
     import('../terminal/theme.ts'),
@@ -78,15 +76,8 @@ async function formatterFactory(
   const level = decideColorLevel({ flag: options.color, env: process.env, isTTY: isTerminal() });
   // COLUMNS counts where there is no terminal to ask, as in psql
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
-  return (writer, types) =>
-    new PrettyFormatter({
-      writer,
-      types,
-      theme: createTheme(level),
-      columns,
-      now: Date.now,
-      utc: true,
-    });
+  const theme = createTheme(level);
+  return (context) => new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true });
 }
 
 /** What is being read, and what was decided that nobody asked for. */

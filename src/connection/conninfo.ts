@@ -92,6 +92,7 @@ function splitHostAndPort(authority: string): { host: string; port: string } {
   if (authority.includes(',')) throw usage('several hosts in one connection URI are not supported');
   const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(authority);
   if (bracketed) return { host: bracketed[1]!, port: bracketed[2] ?? '' };
+  if (authority.startsWith('[')) throw usage('an address in the connection URI has no "]"');
   const colon = authority.lastIndexOf(':');
   if (colon === -1) return { host: authority, port: '' };
   return { host: authority.slice(0, colon), port: authority.slice(colon + 1) };

@@ -1,5 +1,6 @@
 // What every output format implements: one method a printed line, called in the order of printing.
 
+import type { ByteWriter } from '../byte-writer.ts';
 import type { Lsn } from '../lsn.ts';
 import type {
   Commit,
@@ -15,7 +16,19 @@ import type {
 } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { PgTimestamp } from '../wire/timestamp.ts';
+
+/** What a formatter is made from. */
+export interface FormatterContext {
+  readonly writer: ByteWriter;
+  readonly types: TypeRegistry;
+  /**
+   * Relation ids of partitioned tables that are announced as FULL although a leaf is not: a NULL in
+   * their old rows may be a value that was not sent. Grows when the stream shows another one.
+   */
+  readonly partialRoots: ReadonlySet<number>;
+}
 
 /** The transaction that lines belong to. Immutable; one object for a transaction's whole life. */
 export type Transaction =

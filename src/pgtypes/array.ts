@@ -15,6 +15,9 @@ const COMMA = 0x2c;
 const JSON_OPEN = 0x5b;
 const JSON_CLOSE = 0x5d;
 
+/** The server's MAXDIM. */
+const MOST_DIMENSIONS = 6;
+
 /** `delimiter` is pg_type.typdelim of the element: a comma for all built-in types but box. */
 export function arrayEncoder(element: ColumnEncoder, delimiter: number): ColumnEncoder {
   const reader = new ArrayReader(element, delimiter);
@@ -63,11 +66,11 @@ class ArrayReader {
       if (equals === -1 || equals >= end) return false;
       this.#at = equals + 1;
     }
-    return this.#dimension(out, source, end) && this.#at === end;
+    return this.#dimension(out, source, end, 1) && this.#at === end;
   }
 
-  #dimension(out: ByteWriter, source: Buffer, end: number): boolean {
-    if (this.#at >= end || source[this.#at] !== OPEN) return false;
+  #dimension(out: ByteWriter, source: Buffer, end: number, depth: number): boolean {
+    if (depth > MOST_DIMENSIONS || this.#at >= end || source[this.#at] !== OPEN) return false;
     this.#at++;
     out.bytes[out.length++] = JSON_OPEN;
     if (source[this.#at] === CLOSE) {
@@ -75,7 +78,7 @@ class ArrayReader {
       out.bytes[out.length++] = JSON_CLOSE;
       return true;
     }
-    while (this.#item(out, source, end)) {
+    while (this.#item(out, source, end, depth)) {
       if (this.#at >= end) return false;
       const after = source[this.#at++];
       if (after === CLOSE) {
@@ -88,9 +91,9 @@ class ArrayReader {
     return false;
   }
 
-  #item(out: ByteWriter, source: Buffer, end: number): boolean {
+  #item(out: ByteWriter, source: Buffer, end: number, depth: number): boolean {
     const first = source[this.#at];
-    if (first === OPEN) return this.#dimension(out, source, end);
+    if (first === OPEN) return this.#dimension(out, source, end, depth + 1);
     if (first === QUOTE) return this.#quoted(out, source, end);
     return this.#bare(out, source, end);
   }

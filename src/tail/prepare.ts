@@ -23,6 +23,8 @@ export interface SourceOptions {
 export interface Source {
   readonly server: ServerFacts;
   readonly slot: ReadySlot;
+  /** See Preflight. */
+  readonly partialRoots: readonly number[];
   readonly publications: readonly string[];
 }
 
@@ -37,5 +39,5 @@ export async function prepareSource(
   const publications = choosePublications(options.publications, found);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
-  return { server: found.server, slot, publications };
+  return { server: found.server, slot, partialRoots: found.partialRoots, publications };
 }

@@ -3,8 +3,8 @@
 import { ByteWriter } from '../byte-writer.ts';
 import { ChangeStream } from '../changes/change-stream.ts';
 import type { Selection } from '../changes/selection.ts';
-import { EXIT, PgtailError } from '../errors.ts';
-import type { Formatter } from '../format/formatter.ts';
+import { EXIT, PgtailError, ProtocolViolation } from '../errors.ts';
+import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { INVALID_LSN } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import { PgoutputDecoder } from '../pgoutput/decoder.ts';
@@ -47,8 +47,8 @@ export interface TailEnvironment {
   /** The name of a temporary slot, unique on the server. */
   readonly temporarySlotName: string;
   readonly openOutput: (listener: OutputListener) => Promise<Output>;
-  readonly newFormatter: (writer: ByteWriter, types: TypeRegistry) => Formatter;
-  /** The stream has started. */
+  readonly newFormatter: (context: FormatterContext) => Formatter;
+  /** The stream has started; nothing of it was printed yet. */
   readonly onStart: (source: Source) => void;
   readonly onServerNotice: (notice: ServerNotice) => void;
 }
@@ -135,10 +135,13 @@ class Tail implements StreamHandler, OutputListener {
       this.#resolveStopped = resolve;
     });
     const types = new TypeRegistry();
+    const partialRoots = new Set(source.partialRoots);
+    const writer = this.#writer;
     this.#changes = new ChangeStream({
-      formatter: environment.newFormatter(this.#writer, types),
+      formatter: environment.newFormatter({ writer, types, partialRoots }),
       selection: options.selection,
       types,
+      partialRoots,
       units: {
         unitOpened: () => this.#acknowledger.unitOpened(),
         unitSetAside: () => this.#acknowledger.unitSetAside(),
@@ -235,7 +238,7 @@ class Tail implements StreamHandler, OutputListener {
       case PRIMARY_KEEPALIVE:
         return this.#keepalive(payload);
       default:
-        throw new PgtailError(EXIT.protocol, `unknown replication message ${payload[0]}`);
+        throw unknownReplicationMessage(payload[0]);
     }
   }
 
@@ -263,7 +266,6 @@ class Tail implements StreamHandler, OutputListener {
       this.#session.attach(this);
       const started = await this.#start();
       if (started === null) return;
-      this.#environment.onStart(this.#source);
       const poll = this.#options.follow ? undefined : this.#pollPosition();
       await Promise.race([this.#stopped, started.ended]).finally(() => clearInterval(poll));
       if (this.#stop === null) this.#end({ reason: 'error', error: serverEndedStream() });
@@ -281,10 +283,11 @@ class Tail implements StreamHandler, OutputListener {
     const { messages } = this.#options;
     const options = pgoutputOptions({ publications, messages }, server.major);
     const command = startReplication({ slot: slot.name, from: INVALID_LSN, options });
+    const { onStart } = this.#environment;
     const deadline = this.#environment.uptime() + SLOT_PATIENCE;
     while (this.#stop === null) {
       try {
-        return await this.#session.start(command);
+        return await this.#session.start(command, () => onStart(this.#source));
       } catch (error) {
         const retry = hasSqlState(error, SLOT_IN_USE) && this.#environment.uptime() < deadline;
         if (!retry) throw startFailure(error, slot.name);
@@ -325,6 +328,11 @@ class Tail implements StreamHandler, OutputListener {
     const lastStatus = this.#acknowledger.lastStatus();
     await this.#session.finish(lastStatus, this.#acknowledger.halfReceived);
   }
+}
+
+function unknownReplicationMessage(tag: number | undefined): ProtocolViolation {
+  const problem = tag === undefined ? 'an empty frame' : `unknown tag 0x${tag.toString(16)}`;
+  return new ProtocolViolation('replication message', problem, 0);
 }
 
 function serverEndedStream(): PgtailError {

@@ -51,6 +51,7 @@ export class Feedback {
     if (this.#asked && confirmed !== this.#lastConfirmed) return Number.NEGATIVE_INFINITY;
     const interval = this.deaf ? this.#deafInterval : this.#interval;
     const wait = this.#asked ? Math.min(REPEATED_ANSWER_INTERVAL, interval) : interval;
-    return this.#lastSent + wait;
+    // before the first status the sum would be none: -Infinity + Infinity
+    return wait === Number.POSITIVE_INFINITY ? wait : this.#lastSent + wait;
   }
 }

@@ -36,6 +36,11 @@ export interface SlotFacts {
 
 export interface Preflight {
   readonly server: ServerFacts;
+  /**
+   * Relation ids of partitioned tables with REPLICA IDENTITY FULL of which a leaf has another one:
+   * published through their root, the old rows of that leaf lack values without saying so.
+   */
+  readonly partialRoots: readonly number[];
   /** All publications of the database, by name. */
   readonly publications: readonly string[];
   /** Undefined: no such slot, or none was asked about. */
@@ -58,6 +63,8 @@ const serverRow = z.object({
 
 const publicationRow = z.object({ pubname: z.string() });
 
+const rootRow = z.object({ relid: z.coerce.number() });
+
 const slotJson = z.object({
   plugin: z.string().nullable(),
   slot_type: z.string(),
@@ -75,7 +82,13 @@ SELECT current_setting('server_version_num') AS server_version_num,
        (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
             ELSE pg_current_wal_insert_lsn() END AS wal_end;
-SELECT pubname FROM pg_publication ORDER BY pubname;`;
+SELECT pubname FROM pg_publication ORDER BY pubname;
+WITH RECURSIVE part (root, relid) AS (
+  SELECT oid, oid FROM pg_class WHERE relkind = 'p' AND relreplident = 'f'
+  UNION ALL
+  SELECT part.root, inhrelid FROM part, pg_inherits WHERE inhparent = part.relid)
+SELECT DISTINCT part.root::text AS relid FROM part, pg_class AS leaf
+WHERE leaf.oid = part.relid AND leaf.relkind <> 'p' AND leaf.relreplident <> 'f';`;
 
 /** row_to_json gives the columns that this server's version has, whichever they are. */
 const slotSql = (slot: string): string => `
@@ -90,9 +103,10 @@ export async function readPreflight(
   const results = await session.query(sql).catch((error: unknown) => {
     throw queryFailure(error);
   });
-  const [server = [], publications = [], slots = []] = results;
+  const [server = [], publications = [], roots = [], slots = []] = results;
   return {
     server: serverFacts(server),
+    partialRoots: roots.map((row) => rootRow.parse(row).relid),
     publications: publications.map((row) => publicationRow.parse(row).pubname),
     slot: slotFacts(slots),
   };

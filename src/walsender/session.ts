@@ -158,11 +158,11 @@ export class ReplicationSession {
   }
 
   /**
-   * Starts streaming; rejected with pg's error if the server refuses, after which another try is
-   * possible. `ended` settles when the stream is over: resolved after `finish` or an orderly end
+   * Starts streaming, and calls `onStarted` before the first frame; rejected with pg's error if the
+   * server refuses, after which another try is possible. `ended` settles when the stream is over: resolved after `finish` or an orderly end
    * by the server, rejected with pg's error otherwise.
    */
-  start(command: string): Promise<{ readonly ended: Promise<void> }> {
+  start(command: string, onStarted = (): void => {}): Promise<{ readonly ended: Promise<void> }> {
     const { connection } = this.#client;
     let completed = false; // a server that shuts down says this much, and then just closes
     const onComplete = (): void => {
@@ -183,6 +183,7 @@ export class ReplicationSession {
       const onStart = (): void => {
         this.#streaming = true;
         connection.once('commandComplete', onComplete);
+        onStarted();
         resolve({ ended });
       };
       connection.once('replicationStart', onStart);

@@ -21,7 +21,7 @@ import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple
 import { MAX_ESCAPED_BYTE } from '../../pgtypes/json-text.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import { formatTimestamp } from '../../wire/timestamp.ts';
-import type { Change, Formatter, Transaction } from '../formatter.ts';
+import type { Change, Formatter, FormatterContext, Transaction } from '../formatter.ts';
 import { isChanged, tupleWithNewValue } from '../old-row.ts';
 import { type RelationPlan, relationPlan } from './plan.ts';
 
@@ -32,6 +32,7 @@ const LSN = ascii(',"lsn":"');
 const SUBXID = ascii(',"subxid":');
 const NEW = ascii(',"new":');
 const OLD = ascii(',"old":');
+const OLD_PARTIAL = ascii(',"old_partial":true');
 const KEY = ascii(',"key":');
 const CHANGED = ascii(',"changed":');
 const UNCHANGED = ascii(',"unchanged":');
@@ -60,13 +61,15 @@ interface TransactionText {
 export class NdjsonFormatter implements Formatter {
   readonly #out: ByteWriter;
   readonly #types: TypeRegistry;
+  readonly #partialRoots: ReadonlySet<number>;
   readonly #plans = new Map<number, RelationPlan>();
   #plan: RelationPlan | null = null;
   #text: TransactionText = { transaction: null, xid: NULL, tail: NULL };
 
-  constructor(out: ByteWriter, types: TypeRegistry) {
-    this.#out = out;
+  constructor({ writer, types, partialRoots }: FormatterContext) {
+    this.#out = writer;
     this.#types = types;
+    this.#partialRoots = partialRoots;
   }
 
   begin(transaction: Transaction): void {
@@ -115,11 +118,12 @@ export class NdjsonFormatter implements Formatter {
     const plan = this.#planOf(relation);
     this.#head(plan.updateHead, change);
     this.#out.raw(plan.identity);
-    if (oldRow?.role === 'old') this.#row(plan, OLD, oldRow, null);
+    const partial = this.#partialRoots.has(relation.relationId);
+    if (oldRow?.role === 'old') this.#old(plan, oldRow, partial);
     else this.#key(plan, oldRow ?? newRow);
     this.#row(plan, NEW, newRow, oldRow);
     this.#unchanged(plan, newRow, oldRow);
-    if (oldRow?.role === 'old') this.#changed(plan, newRow, oldRow);
+    if (oldRow?.role === 'old' && !partial) this.#changed(plan, newRow, oldRow);
     this.#out.raw(END_OF_LINE);
   }
 
@@ -127,7 +131,8 @@ export class NdjsonFormatter implements Formatter {
     const plan = this.#planOf(relation);
     this.#head(plan.deleteHead, change);
     this.#out.raw(plan.identity);
-    if (oldRow.role === 'old') this.#row(plan, OLD, oldRow, null);
+    const partial = this.#partialRoots.has(relation.relationId);
+    if (oldRow.role === 'old') this.#old(plan, oldRow, partial);
     else this.#key(plan, oldRow);
     this.#out.raw(END_OF_LINE);
   }
@@ -253,14 +258,32 @@ export class NdjsonFormatter implements Formatter {
     out.bytes[out.length++] = CLOSE_BRACE;
   }
 
-  /** `,"key":{…}`: left out if nothing is known of it; in a key tuple NULL means "not sent". */
+  /** `,"old":{…}`: all of it, or what is known of it. */
+  #old(plan: RelationPlan, oldRow: TupleData, partial: boolean): void {
+    if (!partial) return this.#row(plan, OLD, oldRow, null);
+    this.#knownColumns(plan, OLD, oldRow, plan.allColumns);
+    this.#out.raw(OLD_PARTIAL);
+  }
+
+  /** `,"key":{…}`; left out if nothing of it is known. */
   #key(plan: RelationPlan, row: TupleData): void {
-    if (!plan.keyColumns.some((column) => row.hasValue(column))) return;
+    const { keyColumns } = plan;
+    if (!keyColumns.some((column) => row.hasValue(column))) return;
+    this.#knownColumns(plan, KEY, row, keyColumns);
+  }
+
+  /** Only values that were sent: where NULL may mean "not sent", none is claimed. */
+  #knownColumns(
+    plan: RelationPlan,
+    label: Buffer,
+    row: TupleData,
+    columns: readonly number[],
+  ): void {
     const out = this.#out;
-    out.reserve(KEY.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
-    append(out, KEY);
+    out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
+    append(out, label);
     const opening = out.length;
-    for (const column of plan.keyColumns) {
+    for (const column of columns) {
       if (row.hasValue(column)) this.#column(plan, row, column);
     }
     openBracket(out, opening, OPEN_BRACE);

@@ -20,6 +20,7 @@ export interface RelationPlan {
   readonly encoders: readonly ColumnEncoder[];
   /** The columns of the replica identity, where it is a key: none under FULL and NOTHING. */
   readonly keyColumns: readonly number[];
+  readonly allColumns: readonly number[];
   /** The most bytes a tuple's JSON takes besides its values' own text. */
   readonly fixedRoom: number;
 }
@@ -39,6 +40,7 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
     names,
     encoders: columns.map((column) => types.encoder(column.typeId)),
     keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
+    allColumns: columns.map((_, i) => i),
     fixedRoom: names.reduce((room, bytes) => room + bytes.length + 1 + worstCase(0), 0),
   };
 }

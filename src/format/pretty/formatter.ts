@@ -19,7 +19,7 @@ import type { Relation } from '../../pgoutput/relation.ts';
 import type { TupleData } from '../../pgoutput/tuple.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
-import type { Change, Formatter, Transaction } from '../formatter.ts';
+import type { Change, Formatter, FormatterContext, Transaction } from '../formatter.ts';
 import { BlockLines } from './block-lines.ts';
 import { qualifiedName } from './identifier.ts';
 import { identityNote } from './identity-note.ts';
@@ -29,10 +29,7 @@ import { schemaChanges } from './schema-change.ts';
 import { alignedNameWidth, label, type TableView, tableView } from './table-view.ts';
 import { ValueReader } from './value.ts';
 
-export interface PrettyOptions {
-  readonly writer: ByteWriter;
-  /** For the names of types. */
-  readonly types: TypeRegistry;
+export interface PrettyOptions extends FormatterContext {
   readonly theme: Theme;
   /** The terminal's width, asked anew for each line: it may change. */
   readonly columns: () => number;
@@ -68,8 +65,7 @@ export class PrettyFormatter implements Formatter {
   readonly #tables = new Map<number, TableView>();
   /** Relation id and identity of the tables whose limits were told. */
   readonly #told = new Set<string>();
-  /** Announced as FULL, but a partition is not: a NULL in their old rows may be no NULL. */
-  readonly #partial = new Set<number>();
+  readonly #partialRoots: ReadonlySet<number>;
   /** Transactions from elsewhere: their clock is not this server's. */
   readonly #foreign = new Set<number>();
   readonly #outside: Lane;
@@ -77,10 +73,11 @@ export class PrettyFormatter implements Formatter {
   #isBlockOpen = false;
   #nameWidth = 0;
 
-  constructor({ writer, types, theme, columns, now, utc }: PrettyOptions) {
+  constructor({ writer, types, partialRoots, theme, columns, now, utc }: PrettyOptions) {
     this.#writer = writer;
     this.#theme = theme;
     this.#types = types;
+    this.#partialRoots = partialRoots;
     this.#askColumns = columns;
     this.#values = new ValueReader(theme);
     this.#layout = new Layout(this.#values, theme.update);
@@ -128,7 +125,6 @@ export class PrettyFormatter implements Formatter {
 
   update(change: Change, relation: Relation, newRow: TupleData, oldRow: TupleData | null): void {
     this.#enter(change);
-    if (oldRow === null && relation.identity === 'full') this.#partial.add(relation.relationId);
     const cells = updatedCells(this.#rowContext(relation), newRow, oldRow);
     if (oldRow?.role === 'old' && cells.every((cell) => cell.before === null)) {
       cells.push(this.#labelCell('nothing changed', this.#theme.dim));
@@ -244,7 +240,7 @@ export class PrettyFormatter implements Formatter {
   }
 
   #rowContext(relation: Relation): RowContext {
-    const partial = this.#partial.has(relation.relationId);
+    const partial = this.#partialRoots.has(relation.relationId);
     return { table: this.#table(relation), values: this.#values, partial };
   }
 

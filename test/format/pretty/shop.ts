@@ -12,6 +12,7 @@ import {
   TupleData,
   type TupleRole,
 } from '../../../src/pgoutput/tuple.ts';
+import { TypeRegistry } from '../../../src/pgtypes/type-registry.ts';
 import type { ColorLevel } from '../../../src/terminal/color.ts';
 import { createTheme } from '../../../src/terminal/theme.ts';
 import { timestampFromUnixMs } from '../../../src/wire/timestamp.ts';
@@ -140,12 +141,16 @@ export interface ScreenSettings {
   readonly colors?: ColorLevel;
   /** How long after the commit the clock stands. */
   readonly behindMs?: number;
+  readonly partialRoots?: ReadonlySet<number>;
 }
 
-export function screen({ columns = 120, colors = 0, behindMs = 12 }: ScreenSettings = {}): Screen {
+export function screen(settings: ScreenSettings = {}): Screen {
+  const { columns = 120, colors = 0, behindMs = 12, partialRoots = new Set<number>() } = settings;
   const writer = new ByteWriter();
   const format = new PrettyFormatter({
     writer,
+    types: new TypeRegistry(),
+    partialRoots,
     theme: createTheme(colors),
     columns: typeof columns === 'number' ? () => columns : columns,
     now: () => COMMIT_MS + behindMs,

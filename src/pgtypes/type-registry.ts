@@ -31,7 +31,7 @@ export class TypeRegistry {
 
   /** As format_type() prints it; `type 16999` if nobody told. */
   name(typeId: number, typmod: number): string {
-    const builtin = builtinTypeName(typeId, typmod);
+    const builtin = builtinTypeName(this.#baseType(typeId), typmod);
     if (builtin !== undefined) return builtin;
     const announced = this.#announced.get(typeId);
     return announced ? qualifiedTypeName(announced.schema, announced.name) : `type ${typeId}`;

@@ -91,7 +91,9 @@ function refused(error: ServerReport, address: string, user: string): PgtailErro
         error,
         EXIT.notReady,
         `no free connection at ${address}`,
-        'raise max_wal_senders, or end a replication client: SELECT * FROM pg_stat_replication;',
+        /max_wal_senders/.test(error.message)
+          ? 'raise max_wal_senders, or end a replication client: SELECT * FROM pg_stat_replication;'
+          : 'end a session, or raise the limit of the server, the role or the database',
       );
     case SQLSTATE.invalidAuthorization:
       return reported(

@@ -1,0 +1,71 @@
+// A TCP proxy in front of a real server that changes single messages of the server on their way.
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+const COPY_DATA = 'd'.charCodeAt(0);
+
+/**
+ * Gets the payload of each CopyData from the server: what it returns is sent in its place.
+ * It may be changed in place.
+ */
+export type Tamper = (payload: Buffer) => Buffer;
+
+export class FaultProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(target: { host: string; port: number }, tamper: Tamper) {
+    this.#server = createServer((client) => {
+      const upstream = connect(target.port, target.host);
+      const rewrite = rewriter(tamper);
+      for (const socket of [client, upstream]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => socket.destroy());
+        socket.on('close', () => this.#sockets.delete(socket));
+      }
+      client.pipe(upstream);
+      upstream.on('data', (chunk: Buffer) => client.write(rewrite(chunk)));
+      upstream.on('end', () => client.end());
+    });
+  }
+
+  static async start(target: { host: string; port: number }, tamper: Tamper): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, tamper);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port; // listening on TCP
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+}
+
+/** Cuts the server's bytes into messages; those that are not whole wait for the next chunk. */
+function rewriter(tamper: Tamper): (chunk: Buffer) => Buffer {
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    const out: Buffer[] = [];
+    while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+      const end = 1 + rest.readUInt32BE(1);
+      const message = rest.subarray(0, end);
+      rest = rest.subarray(end);
+      out.push(message[0] === COPY_DATA ? copyData(tamper(message.subarray(5))) : message);
+    }
+    return Buffer.concat(out);
+  };
+}
+
+function copyData(payload: Buffer): Buffer {
+  const header = Buffer.alloc(5);
+  header[0] = COPY_DATA;
+  header.writeUInt32BE(payload.length + 4, 1);
+  return Buffer.concat([header, payload]);
+}

@@ -2,7 +2,7 @@
 
 import { runDemo } from '../demo/demo.ts';
 import { checkedOptions } from './options.ts';
-import type { RawOptions } from './program.ts';
+import type { RawOptions } from './raw-options.ts';
 import { printNotice } from './standard-error.ts';
 import { runTailCommand } from './tail-command.ts';
 
@@ -30,7 +30,7 @@ export async function runDemoCommand(raw: RawOptions, signal: AbortSignal): Prom
           color,
           quiet: true,
         };
-        await runTailCommand(options, tailSignal);
+        await runTailCommand(options, tailSignal, {}); // PG* speak of another server
         return 0;
       },
     },

@@ -7,7 +7,7 @@ import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { TailOptions } from '../tail/tail.ts';
 import type { ColorFlag } from '../terminal/color.ts';
-import type { RawOptions } from './program.ts';
+import type { RawOptions } from './raw-options.ts';
 
 export type FormatName = 'pretty' | 'ndjson';
 

@@ -4,19 +4,25 @@ import { Command, CommanderError, Option } from 'commander';
 import { EXIT, PgtailError } from '../errors.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
 import { printText } from './print-text.ts';
+import type { RawOptions } from './raw-options.ts';
 import { VERSION } from './version.ts';
-
-/** What commander hands over: strings, lists and flags, not checked yet. */
-export type RawOptions = Readonly<Record<string, unknown>>;
 
 /** @throws PgtailError; help and version are printed and return. */
 export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<void> {
+  forgetEmptyVariables(process.env);
   const program = createProgram(signal);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageError(error);
+  }
+}
+
+/** As in libpq, an empty variable is as good as none. */
+function forgetEmptyVariables(env: NodeJS.ProcessEnv): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith('PGTAIL_') && value === '') delete env[name];
   }
 }
 

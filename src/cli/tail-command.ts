@@ -11,19 +11,23 @@ import { openStandardOutput, standardOutputKind } from '../output/standard-outpu
 import type { Source } from '../tail/prepare.ts';
 import { type TailEnvironment, tail } from '../tail/tail.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
-import type { RawOptions } from './program.ts';
+import type { RawOptions } from './raw-options.ts';
 import { printNotice, printServerNotice } from './standard-error.ts';
 
-export async function runTailCommand(raw: RawOptions, signal: AbortSignal): Promise<void> {
-  const options = commandOptions(raw, thisMachine(), isTerminal());
+export async function runTailCommand(
+  raw: RawOptions,
+  signal: AbortSignal,
+  env: Machine['env'] = process.env,
+): Promise<void> {
+  const options = commandOptions(raw, thisMachine(env), isTerminal());
   await tail(options, await environmentOf(options, signal));
 }
 
 const isTerminal = (): boolean => standardOutputKind() === 'terminal';
 
-function thisMachine(): Machine {
+function thisMachine(env: Machine['env']): Machine {
   return {
-    env: process.env,
+    env,
     get userName() {
       return userName();
     },

@@ -10,8 +10,14 @@ import {
   PIPE_CAPACITY,
 } from './output.ts';
 
+/** What a pipe took of a block is known this exactly. */
+const PIECE = 16 * 1024;
+
 export class PipeOutput implements Output {
   readonly #socket: Socket;
+  readonly #listener: OutputListener;
+  /** Blocks not accepted yet; of the first one, what is left of it. */
+  readonly #waiting: Buffer[] = [];
   #pending = 0;
   #accepted = 0;
   #confirmed = 0;
@@ -29,8 +35,6 @@ export class PipeOutput implements Output {
     });
   }
 
-  readonly #listener: OutputListener;
-
   get pending(): number {
     return this.#pending;
   }
@@ -42,12 +46,29 @@ export class PipeOutput implements Output {
   write(block: Buffer): void {
     if (this.#gone) return;
     this.#pending += block.length;
-    this.#socket.write(block, (error) => {
+    const isIdle = this.#waiting.length === 0;
+    this.#waiting.push(block);
+    if (isIdle) this.#writePiece();
+  }
+
+  /** One at a time: Node writes what waits in it as a whole, and reports it as a whole. */
+  #writePiece(): void {
+    const block = this.#waiting[0];
+    if (block === undefined || this.#gone) return;
+    const piece = block.subarray(0, PIECE);
+    this.#socket.write(piece, (error) => {
       if (error || this.#gone) return;
-      this.#pending -= block.length;
-      this.#accepted += block.length;
+      this.#accept(block, piece.length);
+      this.#writePiece();
       this.#listener.progressed();
     });
+  }
+
+  #accept(block: Buffer, count: number): void {
+    this.#pending -= count;
+    this.#accepted += count;
+    if (count < block.length) this.#waiting[0] = block.subarray(count);
+    else this.#waiting.shift();
   }
 
   confirmAccepted(): void {

@@ -14,6 +14,7 @@ import { startReplication } from '../walsender/commands.ts';
 import { STREAM_SEARCH_PATH } from '../walsender/pinned-settings.ts';
 import { hasSqlState, startFailure, streamFailure } from '../walsender/server-error.ts';
 import { ReplicationSession, type ServerNotice, type StreamHandler } from '../walsender/session.ts';
+import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
 import {
   PRIMARY_KEEPALIVE,
   readKeepalive,
@@ -67,13 +68,20 @@ export async function tail(options: TailOptions, environment: TailEnvironment): 
   }
 }
 
+const CANCEL_INTERVAL = 200;
+
 /** Null if the user stopped meanwhile; a slot that was about to be made is then not made. */
 async function preparedSource(
   session: ReplicationSession,
   options: TailOptions,
   { signal, temporarySlotName }: TailEnvironment,
 ): Promise<Source | null> {
-  const cancel = (): void => session.cancel();
+  let again: NodeJS.Timeout | undefined;
+  // repeated: the first request may come before the server has begun what is to be cancelled
+  const cancel = (): void => {
+    session.cancel();
+    again = setInterval(() => session.cancel(), CANCEL_INTERVAL);
+  };
   signal.addEventListener('abort', cancel);
   try {
     const source = await prepareSource(session, options, temporarySlotName);
@@ -83,12 +91,13 @@ async function preparedSource(
     throw error;
   } finally {
     signal.removeEventListener('abort', cancel);
+    clearInterval(again);
   }
 }
 
 /** Why a tail stops. */
 type Stop =
-  | { readonly reason: 'done' | 'signal' | 'reader gone' }
+  | { readonly reason: 'done' | 'signal' | 'reader gone' | 'server stops' }
   | { readonly reason: 'error'; readonly error: unknown };
 
 const SLOT_IN_USE = '55006';
@@ -98,6 +107,8 @@ const SLOT_RETRY = 200;
 
 /** With more than this unwritten nothing is read from the server; with half of it, it goes on. */
 const OUTPUT_HIGH_WATER = 1024 * 1024;
+/** How long a reader may keep us from reading before a shutdown is watched for, in ms. */
+const SHUTDOWN_WATCH_AFTER = 500;
 /** How long a user's stop waits for a reader that does not read, in ms. */
 const LAST_WRITE_PATIENCE = 500;
 /** How often the server is asked how far it is, when the tail ends once it has caught up, in ms. */
@@ -112,6 +123,8 @@ class Tail implements StreamHandler, OutputListener {
   readonly #changes: ChangeStream;
   readonly #decoder: PgoutputDecoder;
   readonly #walStart = { high: 0, low: 0 };
+  readonly #shutdownWatch: ShutdownWatch;
+  #watchTimer: NodeJS.Timeout | undefined;
   #output!: Output; // set by run, before anything can arrive
   #acknowledger!: Acknowledger;
   #paused = false;
@@ -151,6 +164,8 @@ class Tail implements StreamHandler, OutputListener {
       stopAt: options.follow ? undefined : source.server.walEnd,
     });
     this.#decoder = new PgoutputDecoder(this.#changes);
+    const onShutdown = (): void => this.#end({ reason: 'server stops' });
+    this.#shutdownWatch = new ShutdownWatch(session.ordinaryConfig, onShutdown);
   }
 
   async run(): Promise<void> {
@@ -169,14 +184,18 @@ class Tail implements StreamHandler, OutputListener {
     if (signal.aborted) onAbort();
     try {
       await this.#stream();
+      // a server that waits for us comes before a reader that may never read
+      if (this.#stop?.reason === 'server stops') await this.#endSession();
       await this.#lastWrites();
       await this.#endSession();
     } finally {
       signal.removeEventListener('abort', onAbort);
+      this.#setPaused(false);
       this.#acknowledger.close();
       this.#output.close();
     }
     if (this.#stop?.reason === 'error') throw this.#stop.error;
+    if (this.#stop?.reason === 'server stops') throw serverEndedStream();
   }
 
   /** From the session: one message of the replication stream. */
@@ -205,8 +224,7 @@ class Tail implements StreamHandler, OutputListener {
     if (this.#stop !== null) return;
     this.#acknowledger.update();
     if (this.#paused && pending <= OUTPUT_HIGH_WATER / 2) {
-      this.#paused = false;
-      this.#acknowledger.deaf = false;
+      this.#setPaused(false);
       this.#session.resume();
     }
   }
@@ -253,10 +271,19 @@ class Tail implements StreamHandler, OutputListener {
     if (this.#readerGone || this.#writer.length === 0) return;
     this.#output.write(this.#writer.take());
     if (!this.#paused && this.#output.pending > OUTPUT_HIGH_WATER) {
-      this.#paused = true;
-      this.#acknowledger.deaf = true;
+      this.#setPaused(true);
       this.#session.pause();
     }
+  }
+
+  /** Nothing is read from the server while it is paused: it must not have to wait for us. */
+  #setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#acknowledger.deaf = paused;
+    clearTimeout(this.#watchTimer);
+    if (paused) {
+      this.#watchTimer = setTimeout(() => this.#shutdownWatch.start(), SHUTDOWN_WATCH_AFTER);
+    } else this.#shutdownWatch.stop();
   }
 
   /** Streams until there is a reason to stop. */
@@ -306,7 +333,7 @@ class Tail implements StreamHandler, OutputListener {
   /** Delivers what was formatted: to the end, unless the user is waiting for us to stop. */
   async #lastWrites(): Promise<void> {
     this.#session.pause();
-    this.#acknowledger.deaf = true;
+    this.#setPaused(true);
     this.#flush();
     if (this.#readerGone || this.#output.pending === 0) return;
     const written = new Promise<void>((resolve) => {

@@ -3,16 +3,17 @@
 // https://www.postgresql.org/docs/current/protocol-replication.html
 
 import type { EventEmitter } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import type { Client, ClientConfig } from 'pg';
 import { LogicalReplicationService } from 'pg-logical-replication';
-import { filePassword } from '../connection/password-file.ts';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
-import { EXIT, PgtailError } from '../errors.ts';
-import { startupOptions } from './pinned-settings.ts';
-import { connectFailure, hasSqlState } from './server-error.ts';
+import {
+  clientConfig,
+  mayRetryWithOtherSsl,
+  type SslAttempt,
+  sslAttempts,
+} from './client-config.ts';
+import { connectFailure } from './server-error.ts';
 
 /** A notice of the server, with what psql would show of it. */
 export interface ServerNotice {
@@ -70,6 +71,8 @@ export class ReplicationSession {
   readonly #client: PgClient;
   readonly #settings: ConnectionSettings;
   readonly #released: () => void;
+  /** For an ordinary connection to the same database, the way this one got in. */
+  readonly ordinaryConfig: ClientConfig;
   /** Frames that came while the stream was held, copied. */
   #held: Buffer[] | null = null;
   #handler: StreamHandler | null = null;
@@ -77,9 +80,15 @@ export class ReplicationSession {
   #closing = false;
   #streaming = false;
 
-  private constructor(client: PgClient, settings: ConnectionSettings, released: () => void) {
+  private constructor(
+    client: PgClient,
+    settings: ConnectionSettings,
+    ssl: SslAttempt,
+    released: () => void,
+  ) {
     this.#client = client;
     this.#settings = settings;
+    this.ordinaryConfig = clientConfig(settings, ssl);
     this.#released = released;
   }
 
@@ -88,20 +97,16 @@ export class ReplicationSession {
     settings: ConnectionSettings,
     onNotice: (notice: ServerNotice) => void,
   ): Promise<ReplicationSession> {
-    const [first, ...others] = sslAttempts(settings);
-    try {
-      return await ReplicationSession.#open(settings, first, onNotice);
-    } catch (error) {
-      const another = others[0];
-      if (another !== undefined && mayRetryWithOtherSsl(error)) {
-        try {
-          return await ReplicationSession.#open(settings, another, onNotice);
-        } catch (second) {
-          throw connectFailure(second, serverAddress(settings), settings.user);
-        }
+    let failure: unknown;
+    for (const ssl of sslAttempts(settings)) {
+      try {
+        return await ReplicationSession.#open(settings, ssl, onNotice);
+      } catch (error) {
+        failure = error;
+        if (!mayRetryWithOtherSsl(error)) break;
       }
-      throw connectFailure(error, serverAddress(settings), settings.user);
     }
+    throw connectFailure(failure, serverAddress(settings), settings.user);
   }
 
   static #open(
@@ -129,7 +134,7 @@ export class ReplicationSession {
             onNotice({ ...notice, severity: notice.severity ?? 'NOTICE' }),
           );
           const opened = client as unknown as PgClient; // the private parts, see PgConnection
-          resolve(new ReplicationSession(opened, settings, release));
+          resolve(new ReplicationSession(opened, settings, ssl, release));
           return released;
         },
       };
@@ -308,71 +313,6 @@ export type QueryRows = readonly Readonly<Record<string, string | null>>[];
 
 /** Every value as the server's text: what a row means is decided by whoever asked. */
 const TEXT_TYPES = { getTypeParser: () => (value: string) => value };
-
-function clientConfig(settings: ConnectionSettings, ssl: ConnectionOptions | false): ClientConfig {
-  const { host, port, user, database, applicationName, connectTimeout } = settings;
-  return {
-    host,
-    port,
-    user,
-    database,
-    ssl,
-    password: () => askedPassword(settings),
-    application_name: applicationName,
-    options: startupOptions(settings.options),
-    connectionTimeoutMillis: connectTimeout,
-    keepAlive: true,
-  };
-}
-
-/** Called only if the server asks for a password. */
-function askedPassword(settings: ConnectionSettings): string {
-  const password = settings.password ?? filePassword(settings);
-  if (password !== undefined) return password;
-  const who = `${settings.user}@${serverAddress(settings)}`;
-  throw new PgtailError(EXIT.connection, `the server asks for a password for ${who}`, {
-    hint: 'set PGPASSWORD or write it to ~/.pgpass',
-  });
-}
-
-type SslAttempt = ConnectionOptions | false;
-
-/** What to try, in order, for each sslmode of libpq. A Unix socket never uses TLS. */
-function sslAttempts(settings: ConnectionSettings): readonly [SslAttempt, ...SslAttempt[]] {
-  const { sslMode, host } = settings;
-  if (host.startsWith('/') || sslMode === 'disable') return [false];
-  const encrypted = tlsOptions(settings);
-  if (sslMode === 'allow') return [false, encrypted];
-  if (sslMode === 'prefer') return [encrypted, false];
-  return [encrypted];
-}
-
-function tlsOptions(settings: ConnectionSettings): ConnectionOptions {
-  const { sslMode, sslRootCert, sslCert, sslKey } = settings;
-  // libpq: with a root certificate at hand, `require` verifies like `verify-ca`
-  const verifies = sslMode.startsWith('verify') || (sslMode === 'require' && sslRootCert);
-  return {
-    rejectUnauthorized: Boolean(verifies),
-    ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
-    ...(sslRootCert && sslRootCert !== 'system' && { ca: readPem(sslRootCert) }),
-    ...(sslCert && { cert: readPem(sslCert) }),
-    ...(sslKey && { key: readPem(sslKey) }),
-  };
-}
-
-function readPem(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new PgtailError(EXIT.connection, `cannot read ${path}`, { cause });
-  }
-}
-
-/** A server without TLS, or a pg_hba.conf that wants it the other way. */
-function mayRetryWithOtherSsl(error: unknown): boolean {
-  const noTls = error instanceof Error && /does not support SSL/.test(error.message);
-  return noTls || hasSqlState(error, '28000');
-}
 
 /** Waits for a promise, but at most `deadline` ms; then does what is to be done instead. */
 async function within(

@@ -7,20 +7,20 @@ import { belowMillion, millions, TWO_POW_32 } from './words.ts';
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const MILLION = 1_000_000;
+const BILLION = 1_000_000_000;
 
 /** The most digits of a 64-bit integer, with its sign. */
 export const INT64_ROOM = 20;
 
 /** An integer from 0 to 2^53. */
 export function storeUint(bytes: Buffer, at: number, value: number): number {
+  if (value >= TWO_POW_32) {
+    const billions = Math.floor(value / BILLION);
+    return storePadded(bytes, storeUint(bytes, at, billions), value - billions * BILLION, 9);
+  }
   const end = at + digitCount(value);
   let rest = value;
   let to = end;
-  while (rest > 0xffff_ffff) {
-    const tenth = Math.floor(rest / 10);
-    bytes[--to] = ZERO + (rest - tenth * 10);
-    rest = tenth;
-  }
   do {
     const tenth = (rest / 10) >>> 0;
     bytes[--to] = ZERO + (rest - tenth * 10);
@@ -36,7 +36,7 @@ export function storeInt(bytes: Buffer, at: number, value: number): number {
   return storeUint(bytes, at + 1, -value);
 }
 
-/** With zeros in front up to `width`; the value must not be wider. */
+/** With zeros in front up to `width`; the value must not be wider, and be below 2^32. */
 export function storePadded(bytes: Buffer, at: number, value: number, width: number): number {
   let rest = value;
   for (let to = at + width - 1; to >= at; to--) {

@@ -13,7 +13,8 @@ const ROOM = 32;
 // From these on, and below a ten-thousandth, the server writes an exponent.
 const FLOAT4_EXPONENT_FROM = 1e6;
 const FLOAT8_EXPONENT_FROM = 1e15;
-const EXPONENT_BELOW = 1e-4;
+const FLOAT4_EXPONENT_BELOW = Math.fround(1e-4);
+const FLOAT8_EXPONENT_BELOW = 1e-4;
 
 export const float8ToText: BinaryToText = (out, source, start, end) => {
   expectLength('float8', start, end, 8);
@@ -25,7 +26,7 @@ export const float4ToText: BinaryToText = (out, source, start, end) => {
   const value = source.readFloatBE(start);
   const magnitude = Math.abs(value);
   if (writeSimple(out, value)) return;
-  if (magnitude < EXPONENT_BELOW || magnitude >= FLOAT4_EXPONENT_FROM) {
+  if (magnitude < FLOAT4_EXPONENT_BELOW || magnitude >= FLOAT4_EXPONENT_FROM) {
     writeExponential(out, shortestFloat4(magnitude));
   } else {
     writePlainFloat4(out, magnitude);
@@ -36,17 +37,17 @@ export const float4ToText: BinaryToText = (out, source, start, end) => {
 export function writeFloat8(out: ByteWriter, value: number): void {
   if (writeSimple(out, value)) return;
   const magnitude = Math.abs(value);
-  if (magnitude < EXPONENT_BELOW || magnitude >= FLOAT8_EXPONENT_FROM) {
+  if (magnitude < FLOAT8_EXPONENT_BELOW || magnitude >= FLOAT8_EXPONENT_FROM) {
     writeExponential(out, shortestFloat8(magnitude));
   } else if (!writeFewDecimals(out, magnitude)) {
-    out.length += out.bytes.latin1Write(String(magnitude), out.length);
+    out.length += out.bytes.write(String(magnitude), out.length, 'latin1');
   }
 }
 
 /** Writes what has no digits to search; else only the sign, makes room, and says false. */
 function writeSimple(out: ByteWriter, value: number): boolean {
   out.reserve(ROOM);
-  if (value !== value) {
+  if (Number.isNaN(value)) {
     out.text('NaN');
     return true;
   }
@@ -114,5 +115,5 @@ function writeExponential(out: ByteWriter, digits: string): void {
   const exponentLength = digits.length - digits.indexOf('e') - 2;
   const text =
     exponentLength === 1 ? `${digits.slice(0, -1)}0${digits[digits.length - 1]}` : digits;
-  out.length += out.bytes.latin1Write(text, out.length);
+  out.length += out.bytes.write(text, out.length, 'latin1');
 }

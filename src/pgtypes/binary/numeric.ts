@@ -12,11 +12,11 @@ const LARGEST_GROUP = 9999;
 const LARGEST_SCALE = 0x3fff;
 
 const NEGATIVE = 0x4000;
-const SPECIAL: Readonly<Record<number, string>> = {
-  [0xc000]: 'NaN',
-  [0xd000]: 'Infinity',
-  [0xf000]: '-Infinity',
-};
+const SPECIAL: ReadonlyMap<number, string> = new Map([
+  [0xc000, 'NaN'],
+  [0xd000, 'Infinity'],
+  [0xf000, '-Infinity'],
+]);
 
 const MINUS = 0x2d;
 const POINT = 0x2e;
@@ -49,7 +49,7 @@ function groupCount(source: Buffer, start: number, end: number): number {
 }
 
 function writeSpecial(out: ByteWriter, sign: number): void {
-  const name = SPECIAL[sign];
+  const name = SPECIAL.get(sign);
   if (name === undefined) throw malformed('numeric', `unknown sign 0x${sign.toString(16)}`, 4);
   out.text(name);
 }

@@ -31,10 +31,11 @@ export function versionedText(type: string): BinaryToText {
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
-/** "char" since 16: a byte beyond ASCII is shown as an octal escape. The NUL byte is ''. */
+/** "char" since 15: a byte beyond ASCII is shown as an octal escape. The NUL byte is ''. */
 export const charToText: BinaryToText = (out, source, start, end) => {
-  if (source[start]! < 0x80 || end - start !== 1) return rawCharToText(out, source, start, end);
+  expectLength('"char"', start, end, 1);
   const byte = source[start]!;
+  if (byte < 0x80) return rawCharToText(out, source, start, end);
   out.reserve(4);
   const bytes = out.bytes;
   bytes[out.length++] = BACKSLASH;
@@ -43,7 +44,7 @@ export const charToText: BinaryToText = (out, source, start, end) => {
   bytes[out.length++] = ZERO + (byte & 7);
 };
 
-/** "char" before 16: the byte as it is. */
+/** "char" before 15: the byte as it is. */
 export const rawCharToText: BinaryToText = (out, source, start, end) => {
   expectLength('"char"', start, end, 1);
   const byte = source[start]!;

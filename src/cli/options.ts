@@ -105,6 +105,9 @@ export function checkedOptions(raw: RawOptions): z.output<typeof rawOptions> {
   const result = rawOptions.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
-  const option = `--${String(issue.path[0]).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new PgtailError(EXIT.usage, `invalid value for ${option}`, { hint: issue.message });
+  const name = String(issue.path[0]);
+  const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const variable = `PGTAIL_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  const from = process.env[variable] === undefined ? '' : ` (or ${variable})`;
+  throw new PgtailError(EXIT.usage, `invalid value for ${option}${from}`, { hint: issue.message });
 }

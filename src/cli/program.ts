@@ -40,7 +40,7 @@ function createProgram(signal: AbortSignal): Command {
     .argument('[conninfo]', 'database name, key=value string or URI')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-?, --help', 'print this help')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print help')
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: printText, outputError: () => {} })

@@ -3,11 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { Machine } from '../connection/settings.ts';
+import { type Machine, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
+import { formatLsn } from '../lsn.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
+import { protocolVersion } from '../pgoutput/plugin-options.ts';
 import type { Source } from '../tail/prepare.ts';
 import { type TailEnvironment, tail } from '../tail/tail.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
@@ -61,6 +63,7 @@ export async function environmentOf(
     newFormatter: await formatterFactory(options),
     onStart: (source) => {
       if (verbosity !== 'quiet') printNotice(startLine(options, source));
+      if (verbosity === 'verbose') printNotice(detailLine(options, source));
     },
     onServerNotice: (notice) => {
       if (verbosity !== 'quiet') printServerNotice(notice);
@@ -82,6 +85,14 @@ async function formatterFactory(
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
   const theme = createTheme(level);
   return (context) => new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true });
+}
+
+/** What is good to know when something looks odd. */
+function detailLine({ connection }: CommandOptions, { server, position }: Source): string {
+  const from = position === undefined ? 'a new position' : formatLsn(position);
+  const end = formatLsn(server.walEnd);
+  const version = `protocol version ${protocolVersion(server.major)}`;
+  return `from ${from}, the server's WAL ends at ${end}; ${serverAddress(connection)}, ${version}`;
 }
 
 /** What is being read, and what was decided that nobody asked for. */

@@ -56,6 +56,7 @@ const DEFAULT_PORT = 5432;
 const SOCKET_DIRECTORIES = ['/var/run/postgresql', '/tmp'];
 
 export function connectionSettings(flags: ConnectionFlags, machine: Machine): ConnectionSettings {
+  refuseUnsupported(machine.env);
   const given = { ...flagParameters(flags), ...conninfoParameters(flags) };
   const { env } = machine;
   const pick = (name: string, variable: string): string | undefined =>
@@ -78,6 +79,25 @@ export function connectionSettings(flags: ConnectionFlags, machine: Machine): Co
     sslCert: pick('sslcert', 'PGSSLCERT'),
     sslKey: pick('sslkey', 'PGSSLKEY'),
   });
+}
+
+/** What libpq would act on and we cannot: without it we might connect elsewhere, or less safely. */
+const UNSUPPORTED_VARIABLES: Readonly<Record<string, (value: string) => boolean>> = {
+  PGSERVICE: () => true,
+  PGSSLCRL: () => true,
+  PGREQUIREAUTH: () => true,
+  PGCHANNELBINDING: (value) => value === 'require',
+  PGTARGETSESSIONATTRS: (value) => value !== 'any',
+};
+
+function refuseUnsupported(env: Machine['env']): void {
+  for (const [name, matters] of Object.entries(UNSUPPORTED_VARIABLES)) {
+    const value = env[name];
+    if (!value || !matters(value)) continue;
+    throw new PgtailError(EXIT.usage, `the variable ${name} is not supported`, {
+      hint: 'unset it, and say where to connect by options, a URI or PGHOST and its like',
+    });
+  }
 }
 
 /** `host:port`, or the path of the Unix socket: for messages. */

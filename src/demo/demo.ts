@@ -31,6 +31,8 @@ export interface DemoEnvironment {
   tail(target: DemoTarget, signal: AbortSignal): Promise<number>;
   /** A line for the person in front of it. */
   notice(line: string): void;
+  /** What to type to run pgtail. */
+  readonly program: string;
   readonly signal: AbortSignal;
   /** Uniform in [0, 1); default Math.random. */
   readonly random?: () => number;
@@ -145,12 +147,12 @@ async function tailLife(server: EmbeddedServer, environment: DemoEnvironment): P
   return tailed.value;
 }
 
-function announce(server: EmbeddedServer, { notice }: DemoEnvironment): void {
+function announce(server: EmbeddedServer, { notice, program }: DemoEnvironment): void {
   const login = `-h ${server.host} -p ${server.port} -U ${DEMO_ROLE} -d ${DEMO_DATABASE}`;
   notice(`PostgreSQL ${server.version} with a small shop runs until you press Ctrl-C`);
   notice('from another terminal:');
   notice(`  psql ${login}`);
-  notice(`  pgtail ${login} --publication ${DEMO_PUBLICATION}`);
+  notice(`  ${program} ${login} --publication ${DEMO_PUBLICATION}`);
 }
 
 /** First every kind of change, then whatever happens in a shop. */

@@ -42,7 +42,7 @@ export function outputFailure(error: NodeJS.ErrnoException): PgtailError {
   };
   const reason = reasons[error.code ?? ''] ?? error.message;
   return new PgtailError(EXIT.output, `cannot write to standard output: ${reason}`, {
-    hint: 'nothing after the last whole transaction was acknowledged: mend it and start again',
+    hint: 'nothing unwritten was acknowledged: mend it and start again',
     cause: error,
   });
 }

@@ -7,17 +7,12 @@ export interface PgoutputRequest {
   readonly messages: boolean;
 }
 
-/** What one major version can be asked for. */
-interface Capability {
-  readonly major: number;
-  readonly protocolVersion: number;
+/** The newest protocol version that a server of this major version speaks. */
+export function protocolVersion(major: number): 1 | 2 | 3 | 4 {
+  if (major >= 16) return 4;
+  if (major === 15) return 3;
+  return major === 14 ? 2 : 1;
 }
-
-const PROTOCOL_VERSIONS: readonly Capability[] = [
-  { major: 16, protocolVersion: 4 },
-  { major: 15, protocolVersion: 3 },
-  { major: 14, protocolVersion: 2 },
-];
 
 export const hasLogicalMessages = (major: number): boolean => major >= 14;
 
@@ -26,9 +21,8 @@ export function pgoutputOptions(
   request: PgoutputRequest,
   major: number,
 ): Readonly<Record<string, string>> {
-  const newest = PROTOCOL_VERSIONS.find((capability) => major >= capability.major);
   return {
-    proto_version: String(newest?.protocolVersion ?? 1),
+    proto_version: String(protocolVersion(major)),
     publication_names: request.publications.map(quoteIdentifier).join(','),
     ...(request.messages && hasLogicalMessages(major) && { messages: 'true' }),
   };

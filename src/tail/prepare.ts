@@ -2,7 +2,9 @@
 // in which a mistake is cheapest to mend.
 
 import type { ConnectionSettings } from '../connection/settings.ts';
+import type { Lsn } from '../lsn.ts';
 import {
+  checkSlot,
   checkWalLevel,
   choosePublications,
   readPreflight,
@@ -26,6 +28,8 @@ export interface Source {
   /** See Preflight. */
   readonly partialRoots: readonly number[];
   readonly publications: readonly string[];
+  /** What the slot has been acknowledged up to; undefined if it was just made. */
+  readonly position: Lsn | undefined;
 }
 
 /** @throws PgtailError: exit code 4 or 6. */
@@ -36,8 +40,11 @@ export async function prepareSource(
 ): Promise<Source> {
   const found = await readPreflight(session, options.slot);
   checkWalLevel(found.server);
+  // a slot of another database first: a publication missing here is then no surprise
+  if (found.slot !== undefined) checkSlot(options.slot!, found.slot, found.server.database);
   const publications = choosePublications(options.publications, found);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
-  return { server: found.server, slot, partialRoots: found.partialRoots, publications };
+  const position = found.slot?.confirmedFlushLsn;
+  return { server: found.server, slot, partialRoots: found.partialRoots, publications, position };
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { filePassword } from '../connection/password-file.ts';
+import { filePassword, ignoredPasswordFile } from '../connection/password-file.ts';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { startupOptions } from './pinned-settings.ts';
@@ -36,7 +36,7 @@ function askedPassword(settings: ConnectionSettings): string {
   if (password !== undefined) return password;
   const who = `${settings.user}@${serverAddress(settings)}`;
   throw new PgtailError(EXIT.connection, `the server asks for a password for ${who}`, {
-    hint: 'set PGPASSWORD or write it to ~/.pgpass',
+    hint: ignoredPasswordFile(settings) ?? 'set PGPASSWORD or write it to ~/.pgpass',
   });
 }
 

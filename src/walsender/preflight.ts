@@ -75,6 +75,8 @@ const slotJson = z.object({
   invalidation_reason: z.string().nullable().default(null),
 });
 
+// Only system catalogs, never a user's table: that would put its present shape into the caches of
+// this backend, where decoding then finds it instead of the one it had when the WAL was written.
 const SERVER_SQL = `
 SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('wal_level') AS wal_level,
@@ -174,7 +176,7 @@ export function choosePublications(asked: readonly string[], found: Preflight): 
     throw new PgtailError(
       EXIT.notReady,
       `${what} ${names} ${exist} not exist in database ${database}`,
-      { hint: existing(publications, missing[0]!) },
+      { hint: `is it the right database? ${existing(publications, missing[0]!)}` },
     );
   }
   if (asked.length > 0) return asked;
@@ -189,7 +191,9 @@ const LISTED_NAMES = 20;
 
 function existing(publications: readonly string[], wanted: string): string {
   if (publications.length === 0) {
-    return `create one: CREATE PUBLICATION ${quoteName(wanted)} FOR ALL TABLES;`;
+    // published, a table without replica identity refuses UPDATE and DELETE
+    const create = `CREATE PUBLICATION ${quoteName(wanted)} FOR ALL TABLES;`;
+    return `${create} (FOR TABLE … if some have no primary key: UPDATE and DELETE on them would fail)`;
   }
   const listed = publications.slice(0, LISTED_NAMES).map((name) => JSON.stringify(name));
   const more = publications.length - listed.length;
@@ -238,6 +242,6 @@ function checkNotLost(shown: string, slot: SlotFacts): void {
 /** @throws PgtailError (exit code 6) */
 export function missingSlot(name: string): PgtailError {
   return new PgtailError(EXIT.slot, `slot ${JSON.stringify(name)} does not exist`, {
-    hint: 'add --create-slot to create it, or leave --slot out for a temporary one',
+    hint: 'is the name right? SELECT slot_name FROM pg_replication_slots; add --create-slot to create it',
   });
 }

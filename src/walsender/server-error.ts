@@ -29,6 +29,7 @@ const SQLSTATE = {
   insufficientPrivilege: '42501',
   invalidAuthorization: '28000',
   invalidPassword: '28P01',
+  undefinedDatabase: '3D000',
   tooManyConnections: '53300',
   configurationLimit: '53400',
   undefinedObject: '42704',
@@ -67,11 +68,18 @@ const REASONS: Readonly<Record<string, string>> = {
 export function connectFailure(error: unknown, address: string, user: string): PgtailError {
   if (error instanceof PgtailError) return error;
   if (isServerReport(error)) return refused(error, address, user);
+  if (error instanceof Error && /does not support SSL/.test(error.message)) return noTls(address);
   const code = errorCode(error);
   const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : 'unknown');
   return new PgtailError(EXIT.connection, `cannot connect to ${address}: ${reason}`, {
     hint: 'is the server running there? -h and -p, a URI or PGHOST and PGPORT say where it is',
     cause: error,
+  });
+}
+
+function noTls(address: string): PgtailError {
+  return new PgtailError(EXIT.connection, `cannot connect to ${address}: it offers no TLS`, {
+    hint: 'sslmode asks for it: use prefer or disable, or switch ssl on in the server',
   });
 }
 
@@ -103,7 +111,19 @@ function refused(error: ServerReport, address: string, user: string): PgtailErro
         'pg_hba.conf needs a line for this user, database and address: for logical replication the database line counts',
       );
     case SQLSTATE.invalidPassword:
-      return reported(error, EXIT.connection, before, 'set PGPASSWORD or write ~/.pgpass');
+      return reported(
+        error,
+        EXIT.connection,
+        before,
+        'the password of the URI, PGPASSWORD or ~/.pgpass, the first of these that is set, was refused',
+      );
+    case SQLSTATE.undefinedDatabase:
+      return reported(
+        error,
+        EXIT.connection,
+        before,
+        'name the database: -d, --dbname or PGDATABASE',
+      );
     default:
       return reported(error, EXIT.connection, before);
   }
@@ -151,7 +171,10 @@ function slotInUse(error: ServerReport, slot: string): PgtailError {
   return new PgtailError(
     EXIT.slotInUse,
     `slot ${JSON.stringify(slot)} is being read by ${reader}`,
-    { hint: `a slot has one reader at a time: end that one${end}`, cause: error },
+    {
+      hint: `a slot has one reader at a time: stop that program, or as a last resort its session${end}`,
+      cause: error,
+    },
   );
 }
 

@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/logicaldecoding-explanation.html
 
 import { createReplicationSlot } from './commands.ts';
-import { checkSlot, missingSlot, type Preflight } from './preflight.ts';
+import { missingSlot, type Preflight } from './preflight.ts';
 import { createSlotFailure, hasSqlState } from './server-error.ts';
 import type { ReplicationSession } from './session.ts';
 
@@ -23,7 +23,10 @@ export interface ReadySlot {
   readonly created: boolean;
 }
 
-/** @throws PgtailError: exit code 6 if it cannot be read here, 4 if it cannot be created. */
+/**
+ * A slot that exists has been checked.
+ * @throws PgtailError: exit code 6 if it does not exist, 4 if it cannot be created.
+ */
 export async function prepareSlot(
   session: ReplicationSession,
   request: SlotRequest,
@@ -34,10 +37,7 @@ export async function prepareSlot(
     await createSlot(session, temporaryName, true);
     return { name: temporaryName, temporary: true, created: true };
   }
-  if (found.slot !== undefined) {
-    checkSlot(name, found.slot, found.server.database);
-    return { name, temporary: false, created: false };
-  }
+  if (found.slot !== undefined) return { name, temporary: false, created: false };
   if (!create) throw missingSlot(name);
   const created = await createSlot(session, name, false);
   return { name, temporary: false, created };

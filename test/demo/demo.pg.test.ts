@@ -122,7 +122,10 @@ function demo(
   notices: string[] = [],
 ): Promise<number> {
   const notice = (line: string) => void notices.push(line);
-  return runDemo({ ...options, nativeDirectory: native }, { tail, notice, signal });
+  return runDemo(
+    { ...options, nativeDirectory: native },
+    { tail, notice, program: 'pgtail', signal },
+  );
 }
 
 async function countMessages(target: DemoTarget): Promise<Record<string, number>> {

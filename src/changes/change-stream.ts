@@ -109,6 +109,10 @@ export class ChangeStream implements PgoutputHandler {
   commit(commit: Commit): void {
     if (this.#finished) return;
     const open = this.#current('commit');
+    const { transaction } = open;
+    if (transaction.kind === 'committed' && transaction.commitLsn !== commit.commitLsn) {
+      throw outOfOrder('commit and begin name different positions');
+    }
     if (open.shown && this.#selection.shows('commit')) {
       this.#formatter.commit(open.transaction, commit, open.changes);
     }
@@ -222,6 +226,10 @@ export class ChangeStream implements PgoutputHandler {
   prepare(prepare: Prepare): void {
     if (this.#finished) return;
     const open = this.#current('prepare');
+    const { transaction } = open;
+    if (transaction.kind === 'prepared' && transaction.gid !== prepare.gid) {
+      throw outOfOrder('prepare and begin prepare name different transactions');
+    }
     if (!open.shown) this.#silentGids.add(prepare.gid);
     else if (this.#selection.shows('prepare')) {
       this.#formatter.prepare(open.transaction, prepare, open.changes);
@@ -272,7 +280,7 @@ export class ChangeStream implements PgoutputHandler {
   #transactionalMessage(at: MessagePosition, message: LogicalMessage): void {
     const open = this.#current('message');
     open.seq++;
-    if (!this.#selection.showsMessages || !this.#selection.opensFrame('message')) return;
+    if (!this.#selection.wantsMessages || !this.#selection.opensFrame('message')) return;
     this.#showFrame(open);
     if (!this.#selection.shows('message')) return;
     this.#formatter.message(this.#changeAt(open, at), message);
@@ -280,7 +288,7 @@ export class ChangeStream implements PgoutputHandler {
 
   #standaloneMessage(message: LogicalMessage): void {
     if (this.#isTooLate(message.lsn - 1n)) return;
-    if (this.#selection.showsMessages && this.#selection.shows('message')) {
+    if (this.#selection.wantsMessages && this.#selection.shows('message')) {
       this.#formatter.message(null, message);
     }
     // inside a stream block it does not end the block

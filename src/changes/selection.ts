@@ -72,9 +72,9 @@ export class Selection {
   }
 
   /** Messages belong to no table: asking for certain tables leaves them out, unless --op asks. */
-  get showsMessages(): boolean {
+  get wantsMessages(): boolean {
     const wantsTables = this.#tables.some((pattern) => !pattern.excludes);
-    return this.#named?.includes('message') ?? !wantsTables;
+    return !wantsTables || (this.#named?.includes('message') ?? false);
   }
 
   #isShown(op: LineOp): boolean {

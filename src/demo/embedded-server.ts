@@ -101,7 +101,14 @@ export class EmbeddedServer {
   /** How the superuser gets in by TCP. */
   connectionConfig(database = 'postgres'): ClientConfig {
     const { password } = this.#home;
-    const login = { host: this.host, port: this.port, user: this.user, database, ssl: false };
+    const login = {
+      host: this.host,
+      port: this.port,
+      user: this.user,
+      database,
+      ssl: false,
+      options: '-c default_transaction_read_only=off', // anything, so that PGOPTIONS is not taken
+    };
     return password === undefined ? login : { ...login, password };
   }
 

@@ -1,8 +1,9 @@
 // Makes the folder that a throw-away server lives in, where its account can reach it.
 
-import { chownSync, mkdtempSync, statSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { EXIT, PgtailError } from '../errors.ts';
 import type { ServerAccount } from './server-account.ts';
 
 // A Unix socket's path is at most 103 bytes long on macOS, 107 on Linux; ours needs 30 more.
@@ -11,12 +12,24 @@ const SHORT_BASE = '/tmp';
 
 /** Nobody else may look inside: the server's Unix socket is there too. */
 export function makeServerFolder(account: ServerAccount, temporary = tmpdir()): string {
-  const folder = mkdtempSync(join(suits(temporary, account) ? temporary : SHORT_BASE, 'pgtail-'));
+  const folder = makeFolder(suits(temporary, account) ? temporary : SHORT_BASE);
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid);
   return folder;
 }
 
+function makeFolder(base: string): string {
+  try {
+    return mkdtempSync(join(base, 'pgtail-'));
+  } catch (cause) {
+    throw new PgtailError(EXIT.failure, `cannot make a temporary folder in ${base}`, {
+      hint: 'name another one: TMPDIR',
+      cause,
+    });
+  }
+}
+
 function suits(base: string, account: ServerAccount): boolean {
+  if (!existsSync(base)) return true; // and is told so
   if (Buffer.byteLength(base) > LONGEST_BASE) return false;
   return account.uid === undefined || isOpenToAll(base);
 }

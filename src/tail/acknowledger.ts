@@ -22,10 +22,11 @@ export interface AcknowledgerOptions {
 }
 
 /**
- * Why a status is sent. Each but a poll also settles what a pipe has accepted: its reader is still
- * there, and had the time since the last such status to close an end that it does not want.
+ * Why a status is sent. At the interval, when asked and at the end it also settles what a pipe has
+ * accepted: its reader is still there, and had the time since the last such status to close an end
+ * that it does not want.
  */
-type Occasion = 'interval' | 'asked' | 'poll' | 'last';
+type Occasion = 'interval' | 'asked' | 'moved' | 'poll' | 'last';
 
 /** A server that shuts down asks again and again; it settles a pipe at most this often, in ms. */
 const ASKED_SETTLES_AFTER = 1000;
@@ -37,7 +38,8 @@ export class Acknowledger {
   readonly #send: (statusUpdate: Buffer) => void;
   readonly #now: () => number;
   readonly #uptime: () => number;
-  #settledAt = Number.NEGATIVE_INFINITY;
+  readonly #interval: number;
+  #settledAt: number;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
@@ -46,6 +48,8 @@ export class Acknowledger {
     this.#send = send;
     this.#now = now;
     this.#uptime = uptime;
+    this.#interval = interval;
+    this.#settledAt = uptime();
     this.#feedback = new Feedback(interval, serverTimeout);
   }
 
@@ -101,8 +105,13 @@ export class Acknowledger {
   }
 
   #sendDue(): void {
-    this.#send(this.#status(this.#feedback.isAsked ? 'asked' : 'interval'));
+    this.#send(this.#status(this.#occasion()));
     this.#schedule();
+  }
+
+  #occasion(): Occasion {
+    if (this.#feedback.isAsked) return 'asked';
+    return this.#uptime() - this.#settledAt >= this.#interval ? 'interval' : 'moved';
   }
 
   #status(occasion: Occasion): Buffer {
@@ -122,7 +131,7 @@ export class Acknowledger {
   #settle(occasion: Occasion): void {
     const uptime = this.#uptime();
     const tooSoon = uptime - this.#settledAt < ASKED_SETTLES_AFTER;
-    if (occasion === 'poll' || (occasion === 'asked' && tooSoon)) return;
+    if (occasion === 'poll' || occasion === 'moved' || (occasion === 'asked' && tooSoon)) return;
     this.#settledAt = uptime;
     this.#output.confirmAccepted();
   }

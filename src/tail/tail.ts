@@ -5,7 +5,7 @@ import { ChangeStream } from '../changes/change-stream.ts';
 import type { Selection } from '../changes/selection.ts';
 import { EXIT, PgtailError, ProtocolViolation } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
-import { INVALID_LSN } from '../lsn.ts';
+import { formatLsn, INVALID_LSN, type Lsn, lsnFromWords } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import { PgoutputDecoder } from '../pgoutput/decoder.ts';
 import { pgoutputOptions } from '../pgoutput/plugin-options.ts';
@@ -158,7 +158,7 @@ class Tail implements StreamHandler, OutputListener {
       units: {
         unitOpened: () => this.#acknowledger.unitOpened(),
         unitSetAside: () => this.#acknowledger.unitSetAside(),
-        unitEnded: (endLsn) => this.#acknowledger.unitEnded(endLsn, this.#writer.offset),
+        unitEnded: (endLsn) => this.#unitEnded(endLsn),
       },
       limit: options.limit,
       stopAt: options.follow ? undefined : source.server.walEnd,
@@ -258,6 +258,19 @@ class Tail implements StreamHandler, OutputListener {
       default:
         throw unknownReplicationMessage(payload[0]);
     }
+  }
+
+  /** What ends a unit stands at that unit's end: a position that does not is never acknowledged. */
+  #unitEnded(endLsn: Lsn): void {
+    const { high, low } = this.#walStart;
+    if (endLsn !== lsnFromWords(high, low)) {
+      throw new ProtocolViolation(
+        'end lsn',
+        `${formatLsn(endLsn)} is not where the message stands`,
+        0,
+      );
+    }
+    this.#acknowledger.unitEnded(endLsn, this.#writer.offset);
   }
 
   #keepalive(payload: Buffer): void {

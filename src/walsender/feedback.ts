@@ -5,9 +5,13 @@ import type { Lsn } from '../lsn.ts';
 /** A server that asks in a loop (a fast shutdown does) gets one answer in this many ms. */
 const REPEATED_ANSWER_INTERVAL = 100;
 
+/** A position that moved is told soon: COMMIT may wait for it, and a kill must not repeat it all. */
+const MOVED_INTERVAL = 50;
+
 /**
  * A reply request is answered at once if the position moved since the last status, else at most
- * every 100 ms. Besides that a status goes out every `interval` ms (0: only when asked). While
+ * every 100 ms. Besides that a status goes out within 50 ms
+ * when the position has moved, and every `interval` ms (0: both only when asked). While
  * nothing is read from the server it cannot ask, and would end the connection at its timeout: then
  * a status goes out four times in that time.
  */
@@ -48,10 +52,16 @@ export class Feedback {
 
   /** When the next status is due: a time in ms, or Infinity if nobody waits for one. */
   dueAt(confirmed: Lsn): number {
-    if (this.#asked && confirmed !== this.#lastConfirmed) return Number.NEGATIVE_INFINITY;
-    const interval = this.deaf ? this.#deafInterval : this.#interval;
-    const wait = this.#asked ? Math.min(REPEATED_ANSWER_INTERVAL, interval) : interval;
-    // before the first status the sum would be none: -Infinity + Infinity
+    const moved = confirmed !== this.#lastConfirmed;
+    if (this.#asked && moved) return Number.NEGATIVE_INFINITY;
+    const wait = this.#wait(moved);
     return wait === Number.POSITIVE_INFINITY ? wait : this.#lastSent + wait;
+  }
+
+  #wait(moved: boolean): number {
+    const interval = this.deaf ? this.#deafInterval : this.#interval;
+    if (this.#asked) return Math.min(REPEATED_ANSWER_INTERVAL, interval);
+    const toldSoon = moved && this.#interval !== Number.POSITIVE_INFINITY;
+    return toldSoon ? Math.min(MOVED_INTERVAL, interval) : interval;
   }
 }

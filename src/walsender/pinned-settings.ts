@@ -14,6 +14,7 @@ const PINNED: readonly (readonly [name: string, value: string])[] = [
   ['bytea_output', 'hex'],
   ['quote_all_identifiers', 'off'],
   ['client_encoding', 'UTF8'],
+  ['statement_timeout', '0'],
   ['search_path', 'pg_catalog'],
 ];
 

@@ -2,7 +2,7 @@
 // code, what to do.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
-import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
+import { EXIT, type ExitCode, PgtailError, ProtocolViolation } from '../errors.ts';
 
 /** The fields of an ErrorResponse that psql would show, as pg hands them over. */
 interface ServerReport {
@@ -180,6 +180,8 @@ function slotInUse(error: ServerReport, slot: string): PgtailError {
 
 /** The stream broke off. */
 export function streamFailure(error: unknown, slot: string): PgtailError {
+  if (error instanceof PgtailError) return error;
+  if (isUnreadable(error)) return unreadable(error);
   if (!isServerReport(error)) return lost(error, 'the connection was lost');
   const before = 'the server ended the stream';
   switch (error.code) {
@@ -195,6 +197,14 @@ export function streamFailure(error: unknown, slot: string): PgtailError {
     default:
       return reported(error, EXIT.failure, before);
   }
+}
+
+/** pg met a message type that the protocol does not have. */
+const isUnreadable = (error: unknown): error is Error =>
+  error instanceof Error && /received invalid response/.test(error.message);
+
+function unreadable(error: Error): PgtailError {
+  return new ProtocolViolation('backend message', error.message, 0);
 }
 
 /** A catalog query of the preflight failed. */

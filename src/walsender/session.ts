@@ -7,6 +7,7 @@ import { connect as connectSocket } from 'node:net';
 import type { Client, ClientConfig } from 'pg';
 import { LogicalReplicationService } from 'pg-logical-replication';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
+import { ProtocolViolation } from '../errors.ts';
 import {
   clientConfig,
   mayRetryWithOtherSsl,
@@ -79,6 +80,10 @@ export class ReplicationSession {
   #paused = false;
   #closing = false;
   #streaming = false;
+  /** The server said CommandComplete. */
+  #completed = false;
+  /** The stream is over, in whichever way. */
+  #over = false;
 
   private constructor(
     client: PgClient,
@@ -164,35 +169,47 @@ export class ReplicationSession {
 
   /**
    * Starts streaming, and calls `onStarted` before the first frame; rejected with pg's error if the
-   * server refuses, after which another try is possible. `ended` settles when the stream is over: resolved after `finish` or an orderly end
-   * by the server, rejected with pg's error otherwise.
+   * server refuses, after which another try is possible. `ended` settles when the stream is over:
+   * resolved after `finish` or an orderly end by the server, rejected otherwise.
    */
   start(command: string, onStarted = (): void => {}): Promise<{ readonly ended: Promise<void> }> {
     const { connection } = this.#client;
-    let completed = false; // a server that shuts down says this much, and then just closes
-    const onComplete = (): void => {
-      completed = true;
-    };
     return new Promise((resolve, reject) => {
       const ended = this.#client.query(command).then(
         () => this.#ended(),
         (error: unknown) => {
           connection.removeListener('replicationStart', onStart);
           const refused = !this.#streaming;
-          this.#ended();
           if (refused) reject(error);
-          if (!this.#closing && !completed) throw error;
+          this.#ended(error);
         },
       );
       ended.catch(() => {}); // whoever awaits it handles it
       const onStart = (): void => {
         this.#streaming = true;
-        connection.once('commandComplete', onComplete);
+        this.#dropFramesAfterTheEnd();
         onStarted();
         resolve({ ended });
       };
       connection.once('replicationStart', onStart);
     });
+  }
+
+  /**
+   * What ends a stream may arrive together with further frames, before any promise can tell: after
+   * an end that should not be, they must not be taken for the rest of the stream.
+   */
+  #dropFramesAfterTheEnd(): void {
+    const { connection } = this.#client;
+    const onOver = (): void => {
+      this.#over = true;
+    };
+    connection.once('commandComplete', () => {
+      this.#completed = true;
+      onOver();
+    });
+    connection.once('readyForQuery', onOver);
+    connection.once('errorMessage', onOver);
   }
 
   /** Whether the server has begun to stream. */
@@ -299,13 +316,17 @@ export class ReplicationSession {
   }
 
   #frame(chunk: Buffer): void {
-    if (this.#closing) return;
+    if (this.#closing || this.#over) return;
     if (this.#held !== null) this.#held.push(Buffer.from(chunk));
     else this.#handler?.frame(chunk);
   }
 
-  #ended(): void {
+  /** @throws what ended the stream, unless that was in order or by our own wish. */
+  #ended(error?: unknown): void {
     this.#streaming = false;
+    // a server that shuts down says CommandComplete and then just closes
+    if (this.#closing || this.#completed) return;
+    throw error ?? new ProtocolViolation('replication stream', 'ended without CommandComplete', 0);
   }
 }
 

@@ -53,6 +53,11 @@ describe('a transaction', () => {
     expect(units).toEqual(['open', 0x1030n]);
   });
 
+  it('of nothing but a message has a frame for --op commit too', () => {
+    const { ops } = follow(transaction(0x1000n, message(true)), { ops: ['begin', 'commit'] });
+    expect(ops).toEqual(['begin', 'commit']);
+  });
+
   it('with nothing to print is acknowledged silently', () => {
     const { lines, ends } = follow([...transaction(0x1000n), ...transaction(0x2000n, ORDERS)]);
     expect(lines).toEqual([]);

@@ -10,7 +10,7 @@ describe('a selection', () => {
   it('shows every kind of line if nothing is said', () => {
     const selection = selectionOf({});
     for (const op of LINE_OPS) expect([op, selection.shows(op)]).toEqual([op, true]);
-    expect(selection.showsMessages).toBe(true);
+    expect(selection.wantsMessages).toBe(true);
   });
 
   it.each(LINE_OPS)('shows only %s if that is named', (named) => {
@@ -31,12 +31,12 @@ describe('a selection', () => {
     expect(selectionOf({ ops: ['delete'], keepsFrame: true }).opensFrame('insert')).toBe(false);
   });
 
-  it('shows messages unless certain tables are wanted', () => {
-    expect(selectionOf({ tables: ['orders'] }).showsMessages).toBe(false);
-    expect(selectionOf({ tables: ['!audit_*'] }).showsMessages).toBe(true);
-    expect(selectionOf({ tables: ['orders'], ops: ['message', 'insert'] }).showsMessages).toBe(
+  it('wants messages unless certain tables are wanted', () => {
+    expect(selectionOf({ tables: ['orders'] }).wantsMessages).toBe(false);
+    expect(selectionOf({ tables: ['!audit_*'] }).wantsMessages).toBe(true);
+    expect(selectionOf({ tables: ['orders'], ops: ['message', 'insert'] }).wantsMessages).toBe(
       true,
     );
-    expect(selectionOf({ ops: ['insert'] }).showsMessages).toBe(false);
+    expect(selectionOf({ tables: ['orders'], ops: ['insert'] }).wantsMessages).toBe(false);
   });
 });

@@ -45,6 +45,32 @@ describe.concurrent('pgtail demo --once', () => {
     expect(stderr.match(/\/\S+/g) ?? []).toEqual([]);
   });
 
+  it('is not led astray by variables that speak of another server', async () => {
+    const env = {
+      PGHOST: 'nowhere.invalid',
+      PGSSLMODE: 'require',
+      PGSSLROOTCERT: '/nonexistent',
+      PGCONNECT_TIMEOUT: 'abc',
+      PGOPTIONS: '--bogus',
+      PGTAIL_SLOT: '',
+    };
+    const { code, stdout } = await runPgtail(['demo', '--once', '-q', '--format', 'ndjson'], {
+      env,
+    });
+    expect({ code, ops: opsOf(stdout).slice(0, 2) }).toEqual({
+      code: 0,
+      ops: ['begin', 'relation'],
+    });
+  });
+
+  it('names the temporary folder that does not exist', async () => {
+    const { code, stderr } = await runPgtail(['demo', '--once'], {
+      env: { TMPDIR: '/nonexistent' },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot make a temporary folder in /nonexistent');
+  });
+
   it('says nothing with --quiet', async () => {
     const { code, stderr } = await runPgtail(['demo', '--once', '--quiet', '--format', 'pretty']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -9,7 +9,13 @@ const COPY_DATA = 'd'.charCodeAt(0);
  * Gets the payload of each CopyData from the server: what it returns is sent in its place.
  * It may be changed in place.
  */
-export type Tamper = (payload: Buffer) => Buffer;
+export type Tamper = (payload: Buffer) => Buffer | OtherMessage;
+
+/** A message of another type than CopyData. */
+export interface OtherMessage {
+  readonly type: string;
+  readonly payload: Buffer;
+}
 
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
@@ -57,15 +63,16 @@ function rewriter(tamper: Tamper): (chunk: Buffer) => Buffer {
       const end = 1 + rest.readUInt32BE(1);
       const message = rest.subarray(0, end);
       rest = rest.subarray(end);
-      out.push(message[0] === COPY_DATA ? copyData(tamper(message.subarray(5))) : message);
+      out.push(message[0] === COPY_DATA ? tampered(tamper(message.subarray(5))) : message);
     }
     return Buffer.concat(out);
   };
 }
 
-function copyData(payload: Buffer): Buffer {
+function tampered(changed: Buffer | OtherMessage): Buffer {
+  const { type, payload } = Buffer.isBuffer(changed) ? { type: 'd', payload: changed } : changed;
   const header = Buffer.alloc(5);
-  header[0] = COPY_DATA;
+  header.write(type, 'latin1');
   header.writeUInt32BE(payload.length + 4, 1);
   return Buffer.concat([header, payload]);
 }

@@ -66,7 +66,50 @@ const cases: readonly (readonly [string, Tamper, RegExp])[] = [
     inSecondTransaction('C', (message) => message.subarray(0, 9)),
     /commit at [0-9A-F]+\/[0-9A-F]+: .* \(offset \d+\)/,
   ],
+  [
+    'a commit that ends beyond all WAL',
+    inSecondTransaction('C', (message) => {
+      message.writeUInt32BE(0x7f, 10); // 'C', flags, commit lsn, end lsn
+      return message;
+    }),
+    /commit at [0-9A-F]+\/[0-9A-F]+: end lsn: 7F\/[0-9A-F]+ is not where the message stands/,
+  ],
+  [
+    'a commit at another position than its begin',
+    inSecondTransaction('C', (message) => {
+      message.writeUInt32BE(0x55, 2);
+      return message;
+    }),
+    /commit at [0-9A-F]+\/[0-9A-F]+: message order: commit and begin name different positions/,
+  ],
 ];
+
+/** The message of another type comes in the place of the second row's. */
+const insteadOfSecondRow = (type: string, payload: Buffer): Tamper => {
+  let rows = 0;
+  return (frame) => {
+    const isRow = frame[0] === XLOG_DATA && frame[HEADER] === 'I'.charCodeAt(0);
+    if (isRow) rows++;
+    return isRow && rows === 2 ? { type, payload } : frame;
+  };
+};
+
+it.concurrent.each([
+  ['ReadyForQuery', 'Z', Buffer.from('I'), /ended without CommandComplete/],
+  ['a type that does not exist', '!', Buffer.from('boo'), /received invalid response/],
+] as const)('%s in the middle of the stream is exit code 7', async (_name, type, payload, told) => {
+  await using shop = await Shop.open();
+  await using proxy = await FaultProxy.start(shop.database, insteadOfSecondRow(type, payload));
+  for (const id of [1, 2, 3]) await shop.order(id);
+  const args = ['-p', String(proxy.port), '--no-follow', '-q'];
+  const { code, stdout, stderr } = await runPgtail([...shop.args, ...args], {
+    env: { PGSSLMODE: 'disable' },
+  });
+  expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringMatching(told) });
+  expect(insertedIds(stdout)).toEqual([1]);
+  const again = await runPgtail([...shop.args, '--no-follow', '-q']);
+  expect(insertedIds(again.stdout)).toEqual(expect.arrayContaining([2, 3]));
+});
 
 it.concurrent.each(cases)('%s is exit code 7', async (_name, tamper, told) => {
   await using shop = await Shop.open();

@@ -1,12 +1,13 @@
 // The tail and a server that nobody else uses: exact positions, timeouts and shutdowns.
 
-import { readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
-import { expectNoHang } from '../support/in-time.ts';
+import { expectNoHang, expectWithin } from '../support/in-time.ts';
 import { OutputPipe } from '../support/output-pipe.ts';
 import { type PgtailProcess, runPgtail, startPgtail } from '../support/pgtail.ts';
-import { startOnTerminal } from '../support/pty.ts';
+import { startOnTerminal, temporaryFolder } from '../support/pty.ts';
 import { type SharedServer, startPrivateServer } from '../support/server.ts';
 import { insertedIds, lastEnd, linesOf, lsnOf, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
@@ -40,6 +41,17 @@ async function lastReply(shop: Shop): Promise<number> {
 function memory(pid: number, line: 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${line}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+}
+
+async function setting(shop: Shop, name: string, value: string): Promise<void> {
+  await shop.database.sql(`ALTER SYSTEM SET ${name} = '${value}'`);
+  await shop.database.sql('SELECT pg_reload_conf()');
+  await until(async () => {
+    const [row] = await shop.database.query<{ now: string }>('SELECT current_setting($1) AS now', [
+      name,
+    ]);
+    return row?.now === value;
+  });
 }
 
 it('a stop acknowledges exactly the end of the last transaction printed', async () => {
@@ -184,6 +196,20 @@ it('somebody ending the connection that watches for a shutdown does not end the 
   await until(async () => ![undefined, first].includes(await watch()));
   expect(insertedIds(await pipe.readToEnd())).toHaveLength(20_000);
   expect(await child.exited).toMatchObject({ code: 0 });
+}, 40_000);
+
+it('a commit that waits for the tail waits for no timer', async () => {
+  await using shop = await Shop.open(server);
+  using folder = temporaryFolder();
+  const file = openSync(join(folder.path, 'out.ndjson'), 'w');
+  await using child = startPgtail(shop.args, { stdout: file });
+  await child.started();
+  await setting(shop, 'synchronous_standby_names', '*');
+  await expectWithin(2000, () =>
+    shop.database.sql('INSERT INTO orders SELECT coalesce(max(id), 0) + 1 FROM orders'),
+  );
+  await setting(shop, 'synchronous_standby_names', '');
+  expect((await child.stop()).code).toBe(0);
 }, 40_000);
 
 it('a server that crashes is exit code 1', async () => {

@@ -19,11 +19,18 @@ describe('a status update', () => {
     expect(new Feedback(INTERVAL, SERVER_TIMEOUT).isDue(AT, 0n)).toBe(true);
   });
 
-  it('is due again after the interval, whether the position moved or not', () => {
+  it('is due again after the interval, or within 50 ms if the position moved', () => {
     expect(afterStatus().dueAt(0x1000n)).toBe(AT + INTERVAL);
-    expect(afterStatus().dueAt(0x2000n)).toBe(AT + INTERVAL);
-    expect(afterStatus().isDue(AT + INTERVAL - 1, 0x2000n)).toBe(false);
-    expect(afterStatus().isDue(AT + INTERVAL, 0x2000n)).toBe(true);
+    expect(afterStatus().dueAt(0x2000n)).toBe(AT + 50);
+    expect(afterStatus().isDue(AT + 49, 0x2000n)).toBe(false);
+    expect(afterStatus().isDue(AT + 50, 0x2000n)).toBe(true);
+    expect(afterStatus(20).dueAt(0x2000n)).toBe(AT + 20);
+  });
+
+  it('waits for nothing with an interval of 0, though the position moved', () => {
+    const feedback = new Feedback(0, SERVER_TIMEOUT);
+    feedback.sent(AT, 0x1000n);
+    expect(feedback.dueAt(0x2000n)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('is due at once if the server asks and the position moved', () => {

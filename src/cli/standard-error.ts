@@ -12,8 +12,14 @@ export function printNotice(line: string): void {
 /** As psql shows it: severity and message, then detail and hint on lines of their own. */
 export function printServerNotice(notice: ServerNotice): void {
   printNotice(`${notice.severity}:  ${notice.message ?? ''}`);
-  if (notice.detail) printNotice(`DETAIL:  ${notice.detail}`);
-  if (notice.hint) printNotice(`HINT:  ${notice.hint}`);
+  printLines('DETAIL', notice.detail);
+  printLines('HINT', notice.hint);
+}
+
+/** A text may have several lines, such as the end of a server's log. */
+function printLines(label: string, text: string | undefined): void {
+  if (!text) return;
+  for (const line of text.split('\n')) printNotice(`${label}:  ${line}`);
 }
 
 /** Prints an error and returns the exit code. A mistake on the command line is one line. */
@@ -24,8 +30,8 @@ export function printError(error: unknown): number {
     return error.exitCode;
   }
   printNotice(error.message);
-  if (error.detail) printNotice(`DETAIL:  ${error.detail}`);
-  if (error.hint) printNotice(`HINT:  ${error.hint}`);
+  printLines('DETAIL', error.detail);
+  printLines('HINT', error.hint);
   return error.exitCode;
 }
 

@@ -7,7 +7,7 @@ import type { ClientConfig } from 'pg';
 import { EXIT, PgtailError } from '../errors.ts';
 import { findNativeDirectory, prepareBinaries, type ServerBinaries } from './binaries.ts';
 import { freePort, LOOPBACK } from './free-port.ts';
-import { ServerProcess, type ShutdownMode } from './postmaster.ts';
+import { OWN_OPTIONS, ServerProcess, type ShutdownMode } from './postmaster.ts';
 import { type ServerAccount, serverAccount } from './server-account.ts';
 import { makeServerFolder } from './temporary-folder.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
@@ -107,7 +107,7 @@ export class EmbeddedServer {
       user: this.user,
       database,
       ssl: false,
-      options: '-c default_transaction_read_only=off', // anything, so that PGOPTIONS is not taken
+      options: OWN_OPTIONS,
     };
     return password === undefined ? login : { ...login, password };
   }

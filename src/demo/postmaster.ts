@@ -133,8 +133,12 @@ function serverEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
 }
 
+/** pg takes PGOPTIONS unless it is given some options: these are meant for another server. */
+export const OWN_OPTIONS = '-c default_transaction_read_only=off';
+
 async function acceptsConnections(config: ClientConfig): Promise<boolean> {
-  const client = new Client({ ...config, ssl: false, connectionTimeoutMillis: 5_000 });
+  const own = { ssl: false, options: OWN_OPTIONS, connectionTimeoutMillis: 5_000 };
+  const client = new Client({ ...config, ...own });
   client.on('error', () => undefined); // lost again: the next query will tell
   try {
     await client.connect();

@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // most of a test's time is a server's: on two cores the default would be one worker
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },

@@ -58,7 +58,7 @@ export class OutputPipe implements Disposable {
   }
 
   /** Reads until the writer is gone. */
-  async readToEnd(timeout = 20_000): Promise<string> {
+  async readToEnd(timeout = 60_000): Promise<string> {
     await until(() => !this.read(), { what: 'the end of the pipe', timeout, interval: 1 });
     return this.#text;
   }

@@ -25,7 +25,7 @@ export interface PgtailOptions {
   readonly cwd?: string;
 }
 
-const DEADLINE = 20_000;
+const DEADLINE = 60_000;
 
 /** Nothing of the machine that runs the tests shows through. */
 export function cleanEnvironment(

@@ -16,7 +16,7 @@ type Falsy = false | null | undefined | 0 | '';
 /** The first truthy answer of `condition`; an error of its own is passed on at once. */
 export async function until<T>(
   condition: () => T | Falsy | Promise<T | Falsy>,
-  { timeout = 10_000, interval = 10, what = condition.toString() }: UntilOptions = {},
+  { timeout = 30_000, interval = 10, what = condition.toString() }: UntilOptions = {},
 ): Promise<T> {
   const deadline = Date.now() + timeout;
   for (;;) {

@@ -155,7 +155,7 @@ it('an idle tail does not hold up a fast shutdown, and says what happened', asyn
   // before 17 a shutdown may forget what was acknowledged last
   const again = await runPgtail([...shop.args, '--no-follow']);
   if (server.major >= 17) expect(insertedIds(again.stdout)).toEqual([]);
-}, 40_000);
+});
 
 it('a tail whose reader does not read does not hold up a fast shutdown', async () => {
   await using shop = await Shop.open(server);
@@ -178,7 +178,7 @@ it('a tail whose reader does not read does not hold up a fast shutdown', async (
   // the transaction was never acknowledged
   const again = await runPgtail([...shop.args, '--no-follow']);
   expect(insertedIds(again.stdout)).toHaveLength(20_000);
-}, 40_000);
+});
 
 it('somebody ending the connection that watches for a shutdown does not end the tail', async () => {
   await using shop = await Shop.open(server);
@@ -196,7 +196,7 @@ it('somebody ending the connection that watches for a shutdown does not end the 
   await until(async () => ![undefined, first].includes(await watch()));
   expect(insertedIds(await pipe.readToEnd())).toHaveLength(20_000);
   expect(await child.exited).toMatchObject({ code: 0 });
-}, 40_000);
+});
 
 it('a commit that waits for the tail waits for no timer', async () => {
   await using shop = await Shop.open(server);
@@ -210,7 +210,7 @@ it('a commit that waits for the tail waits for no timer', async () => {
   );
   await setting(shop, 'synchronous_standby_names', '');
   expect((await child.stop()).code).toBe(0);
-}, 40_000);
+});
 
 it('a server that crashes is exit code 1', async () => {
   await using shop = await Shop.open(server);
@@ -223,4 +223,4 @@ it('a server that crashes is exit code 1', async () => {
     code: 1,
     stderr: expect.stringMatching(/pgtail: the connection was lost: .+\n$/),
   });
-}, 40_000);
+});

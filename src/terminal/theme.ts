@@ -33,6 +33,10 @@ export interface Theme {
   readonly good: Paint;
   readonly warning: Paint;
   readonly error: Paint;
+  /** What was shown and does not stand. */
+  readonly struckOut: Paint;
+  /** Tell transactions apart that are in progress at the same time; none is red, which warns. */
+  readonly lanes: readonly Paint[];
   /**
    * An escape that stands for a character which must not reach the terminal, as `less` shows it.
    * Reverse video has an end of its own, so it may stand inside every other role.
@@ -63,6 +67,8 @@ export function createTheme(level: ColorLevel): Theme {
     good: painter(chalk.green),
     warning: painter(chalk.yellow),
     error: painter(chalk.bold.red),
+    struckOut: painter(chalk.strikethrough),
+    lanes: [chalk.cyan, chalk.magenta, chalk.blue, chalk.yellow, chalk.green].map(painter),
     escape: painter(chalk.inverse),
   });
 }

@@ -5,7 +5,9 @@ import { createTheme } from '../../src/terminal/theme.ts';
 
 describe('createTheme', () => {
   it('leaves every text as it is at level 0', () => {
-    const painted = Object.values(createTheme(0)).map((paint) => paint('paid'));
+    const painted = Object.values(createTheme(0))
+      .flat()
+      .map((paint) => paint('paid'));
     expect(new Set(painted)).toEqual(new Set(['paid']));
   });
 

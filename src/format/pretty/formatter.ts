@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { ByteWriter } from '../../byte-writer.ts';
-import { formatLsn } from '../../lsn.ts';
+import { formatLsn, type Lsn } from '../../lsn.ts';
 import type {
   Commit,
   CommitPrepared,
@@ -23,9 +23,12 @@ import type { Change, Formatter, FormatterContext, Transaction } from '../format
 import { BlockLines } from './block-lines.ts';
 import { qualifiedName } from './identifier.ts';
 import { identityNote } from './identity-note.ts';
+import { IN_PROGRESS, type Lane, Lanes, type StreamedTransaction } from './lanes.ts';
 import { type Cell, Layout } from './layout.ts';
+import { PreparedTransactions } from './prepared-transactions.ts';
 import { deletedCells, insertedCells, type RowContext, updatedCells } from './row-cells.ts';
 import { schemaChanges } from './schema-change.ts';
+import { type RowCount, ShownRows } from './shown-rows.ts';
 import { alignedNameWidth, label, type TableView, tableView } from './table-view.ts';
 import { ValueReader } from './value.ts';
 
@@ -46,12 +49,11 @@ const USUAL_WIDTH = 80;
 /** Where the first line's cells begin too far right to line up, further lines begin here. */
 const SMALL_INDENT = 4;
 
-/** What stands before each line of a transaction. */
-interface Lane {
-  readonly xid: number;
-  readonly subxid: number;
-  readonly gutter: string;
-  readonly width: number;
+/** A transaction that is not streamed, from its beginning to its end. */
+interface Block {
+  readonly shown: ShownRows;
+  /** It came from elsewhere: its clock is not this server's. */
+  isForeign: boolean;
 }
 
 export class PrettyFormatter implements Formatter {
@@ -66,11 +68,11 @@ export class PrettyFormatter implements Formatter {
   /** Relation id and identity of the tables whose limits were told. */
   readonly #told = new Set<string>();
   readonly #partialRoots: ReadonlySet<number>;
-  /** Transactions from elsewhere: their clock is not this server's. */
-  readonly #foreign = new Set<number>();
+  readonly #streamed: Lanes;
+  readonly #prepared = new PreparedTransactions();
   readonly #outside: Lane;
   #lane: Lane;
-  #isBlockOpen = false;
+  #block: Block | null = null;
   #nameWidth = 0;
 
   constructor({ writer, types, partialRoots, theme, columns, now, utc }: PrettyOptions) {
@@ -82,33 +84,37 @@ export class PrettyFormatter implements Formatter {
     this.#values = new ValueReader(theme);
     this.#layout = new Layout(this.#values, theme.update);
     this.#blocks = new BlockLines(theme, utc, now);
-    this.#outside = { xid: 0, subxid: 0, gutter: `${theme.dim('·')} `, width: 2 };
+    this.#streamed = new Lanes(theme.lanes);
+    const gutter = `${theme.dim('·')} `;
+    this.#outside = { xid: 0, subxid: 0, gutter, width: 2, count: { rows: 0 } };
     this.#lane = this.#outside;
   }
 
   begin(transaction: Transaction): void {
     if (transaction.kind !== 'committed') return;
     const { xid, commitTime, commitLsn } = transaction;
-    this.#openBlock(xid);
+    this.#openBlock(xid, '│');
     this.#writer.text(this.#blocks.begin(this.#columns(), xid, commitTime, commitLsn));
   }
 
-  commit({ xid }: Transaction, { commitTime }: Commit, changes: number): void {
-    const isForeign = this.#foreign.has(xid);
+  commit(_transaction: Transaction, { commitTime }: Commit, changes: number): void {
+    const isForeign = this.#block?.isForeign ?? false;
     this.#writer.text(this.#blocks.commit(this.#columns(), changes, commitTime, isForeign));
-    this.#closeBlock(xid);
+    this.#closeBlock();
   }
 
-  origin({ xid }: Transaction, origin: Origin): void {
-    this.#foreign.add(xid);
-    const { gutter, width } = this.#lane;
-    this.#writer.text(this.#blocks.origin(this.#columns(), gutter, width, origin));
+  origin(transaction: Transaction, origin: Origin): void {
+    if (transaction.kind === 'streamed') {
+      this.#streamed.transaction(transaction.xid).isForeign = true;
+    } else if (this.#block !== null) this.#block.isForeign = true;
+    this.#writer.text(this.#blocks.origin(this.#columns(), this.#lane, origin));
   }
 
   relation(relation: Relation, previous: Relation | undefined): void {
     if (previous === undefined) return;
     const changes = schemaChanges(previous, relation, this.#types);
     if (changes.length === 0) return;
+    this.#leaveSubtransaction();
     const { dim, schemaChange } = this.#theme;
     const cells = changes.map((change) => this.#labelCell(change, schemaChange));
     this.#changed(schemaChange('*'), relation, [this.#labelCell('schema changed', dim), ...cells]);
@@ -118,13 +124,13 @@ export class PrettyFormatter implements Formatter {
   type(): void {}
 
   insert(change: Change, relation: Relation, newRow: TupleData): void {
-    this.#enter(change);
+    this.#enter(change).rows++;
     const cells = insertedCells(this.#rowContext(relation), newRow);
     this.#changed(this.#theme.insert('+'), relation, cells);
   }
 
   update(change: Change, relation: Relation, newRow: TupleData, oldRow: TupleData | null): void {
-    this.#enter(change);
+    this.#enter(change).rows++;
     const cells = updatedCells(this.#rowContext(relation), newRow, oldRow);
     if (oldRow?.role === 'old' && cells.every((cell) => cell.before === null)) {
       cells.push(this.#labelCell('nothing changed', this.#theme.dim));
@@ -134,14 +140,15 @@ export class PrettyFormatter implements Formatter {
   }
 
   delete(change: Change, relation: Relation, oldRow: TupleData): void {
-    this.#enter(change);
+    this.#enter(change).rows++;
     const cells = deletedCells(this.#rowContext(relation), oldRow);
     this.#addNote(cells, relation, identityNote('delete', relation, oldRow));
     this.#changed(this.#theme.delete('-'), relation, cells);
   }
 
   truncate(change: Change, relations: readonly Relation[], options: TruncateOptions): void {
-    this.#enter(change);
+    this.#enter(change).rows++;
+    this.#countsChanges(change);
     const { truncate, strong } = this.#theme;
     const cells = relations.map((relation) => this.#labelCell(qualifiedName(relation), strong));
     if (options.cascade) cells.push(this.#labelCell('cascade', truncate));
@@ -167,46 +174,70 @@ export class PrettyFormatter implements Formatter {
   }
 
   beginPrepare({ xid }: Transaction, prepare: Prepare): void {
-    this.#openBlock(xid);
+    this.#openBlock(xid, IN_PROGRESS);
     this.#writer.text(this.#blocks.beginPrepare(this.#columns(), prepare));
   }
 
-  prepare({ xid }: Transaction, _prepare: Prepare, changes: number): void {
+  prepare(_transaction: Transaction, prepare: Prepare, changes: number): void {
+    if (this.#block !== null) {
+      this.#prepared.add(prepare, this.#block.shown, this.#block.isForeign);
+    }
     this.#writer.text(this.#blocks.prepare(this.#columns(), changes));
-    this.#closeBlock(xid);
+    this.#closeBlock();
   }
 
   commitPrepared(commit: CommitPrepared): void {
-    this.#writer.text(this.#blocks.commitPrepared(this.#columns(), commit));
+    const shown = this.#prepared.take(commit.gid, commit.xid);
+    this.#writer.text(this.#blocks.commitPrepared(this.#columns(), commit, shown));
   }
 
   rollbackPrepared(rollback: RollbackPrepared): void {
-    this.#writer.text(this.#blocks.rollbackPrepared(this.#columns(), rollback));
+    const shown = this.#prepared.take(rollback.gid, rollback.xid);
+    this.#writer.text(this.#blocks.rollbackPrepared(this.#columns(), rollback, shown));
   }
 
-  streamStart({ xid }: Transaction, first: boolean): void {
-    this.#enterLane(xid, 0);
-    // every line says its transaction: a further block needs no heading
-    if (first) this.#writer.text(this.#blocks.streamStart(this.#columns(), xid));
+  /** Every line says its transaction: a further block needs no heading. */
+  streamStart({ xid }: Transaction): void {
+    const isKnown = this.#streamed.has(xid);
+    this.#lane = this.#streamed.enter(xid, 0);
+    if (!isKnown) this.#writer.text(this.#blocks.streamStart(this.#columns(), this.#lane));
   }
 
   streamStop(): void {
     this.#lane = this.#outside;
   }
 
-  streamCommit({ xid }: Transaction, commit: StreamCommit, changes: number): void {
-    const isForeign = this.#foreign.delete(xid);
-    this.#writer.text(this.#blocks.streamCommit(this.#columns(), commit, changes, isForeign));
+  streamCommit({ xid }: Transaction, commit: StreamCommit): void {
+    const streamed = this.#endStreamed(xid);
+    this.#writer.text(this.#blocks.streamCommit(this.#columns(), commit, streamed));
   }
 
+  /** One comes for each subtransaction: of those that showed nothing there is nothing to say. */
   streamAbort({ xid }: Transaction, abort: StreamAbort): void {
-    if (abort.subxid === xid) this.#foreign.delete(xid);
-    this.#writer.text(this.#blocks.streamAbort(this.#columns(), abort));
+    const { subxid } = abort;
+    if (subxid === xid) {
+      const streamed = this.#endStreamed(xid);
+      this.#writer.text(this.#blocks.streamAbort(this.#columns(), abort, streamed));
+      return;
+    }
+    const streamed = this.#streamed.transaction(xid);
+    const rolledBack = streamed.shown.rollBack(subxid);
+    if (rolledBack === null) return;
+    const gutter = this.#streamed.gutter(streamed, subxid);
+    const columns = this.#columns();
+    this.#writer.text(this.#blocks.subtransactionAbort(columns, gutter, abort, rolledBack));
   }
 
-  streamPrepare({ xid }: Transaction, prepare: Prepare, changes: number): void {
-    this.#foreign.delete(xid);
-    this.#writer.text(this.#blocks.streamPrepare(this.#columns(), prepare, changes));
+  streamPrepare({ xid }: Transaction, prepare: Prepare): void {
+    const streamed = this.#endStreamed(xid);
+    this.#prepared.add(prepare, streamed.shown, streamed.isForeign);
+    this.#writer.text(this.#blocks.streamPrepare(this.#columns(), prepare, streamed));
+  }
+
+  restart(afterLsn: Lsn | undefined, voidXids: readonly number[]): void {
+    this.#cutOff();
+    this.#streamed.clear();
+    this.#writer.text(this.#blocks.restart(this.#columns(), afterLsn, voidXids));
   }
 
   #columns(): number {
@@ -214,29 +245,50 @@ export class PrettyFormatter implements Formatter {
     return columns > 0 ? Math.max(columns, NARROWEST) : USUAL_WIDTH;
   }
 
-  /** A block that is still open was cut by a lost connection: the server sends it again. */
-  #openBlock(xid: number): void {
-    if (this.#isBlockOpen) this.#writer.text(this.#blocks.cutOff(this.#columns()));
-    this.#foreign.delete(xid);
-    this.#isBlockOpen = true;
-    this.#lane = { xid, subxid: 0, gutter: `${this.#theme.dim('│')} `, width: 2 };
+  #openBlock(xid: number, frame: string): void {
+    this.#cutOff();
+    const shown = new ShownRows();
+    this.#block = { shown, isForeign: false };
+    const gutter = `${this.#theme.dim(frame)} `;
+    this.#lane = { xid, subxid: 0, gutter, width: 2, count: shown.count(0) };
   }
 
-  #closeBlock(xid: number): void {
-    this.#foreign.delete(xid);
-    this.#isBlockOpen = false;
+  #closeBlock(): void {
+    this.#block = null;
     this.#lane = this.#outside;
   }
 
-  #enter({ transaction, subxid }: Change): void {
+  /** A block that is still open was cut by a lost connection: the server sends it again. */
+  #cutOff(): void {
+    if (this.#block !== null) this.#writer.text(this.#blocks.cutOff(this.#columns()));
+    this.#closeBlock();
+  }
+
+  #endStreamed(xid: number): StreamedTransaction {
+    this.#lane = this.#outside;
+    return this.#streamed.end(xid);
+  }
+
+  /** Returns where the rows of this subtransaction are counted. */
+  #enter({ transaction, subxid }: Change): RowCount {
     if (transaction.kind === 'streamed') this.#enterLane(transaction.xid, subxid);
+    return this.#lane.count;
   }
 
   #enterLane(xid: number, subxid: number): void {
     if (this.#lane.xid === xid && this.#lane.subxid === subxid) return;
-    const shown = subxid === 0 || subxid === xid ? String(xid) : `${xid}/${subxid}`;
-    const gutter = this.#theme.dim(`┊ ${shown} `);
-    this.#lane = { xid, subxid, gutter, width: shown.length + 3 };
+    this.#lane = this.#streamed.enter(xid, subxid);
+  }
+
+  /** What is counted are no rows alone. */
+  #countsChanges({ transaction: { kind, xid } }: Change): void {
+    if (kind === 'streamed') this.#streamed.transaction(xid).shown.noun = 'change';
+    else if (this.#block !== null) this.#block.shown.noun = 'change';
+  }
+
+  /** A relation does not say which subtransaction announces it. */
+  #leaveSubtransaction(): void {
+    if (this.#lane.subxid !== 0) this.#enterLane(this.#lane.xid, 0);
   }
 
   #rowContext(relation: Relation): RowContext {

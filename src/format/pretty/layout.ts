@@ -39,6 +39,8 @@ const DOES_NOT_FIT = -1;
 const SHORTEST_VALUE = 16;
 /** With less than this for each value, lining up with the rows above is given up first. */
 const COMFORTABLE_VALUE = 24;
+/** A value up to this width is rather put on a further line than cut. */
+const LONGEST_SHORT_VALUE = 40;
 /** The widest value where a change takes several lines anyway. */
 const WIDEST_WRAPPED_VALUE = 60;
 /** Further lines stay this much to the right of the first. */
@@ -57,9 +59,13 @@ export class Layout {
   lines(frame: Frame, cells: readonly Cell[]): string {
     const room = frame.columns - frame.gutterWidth - frame.headWidth - frame.headPadding;
     const aligned = oneLineLimit(cells, room, true);
-    if (aligned >= COMFORTABLE_VALUE) return this.#oneLine(frame, cells, aligned, true);
+    if (aligned >= COMFORTABLE_VALUE && !cutsShortValue(cells, aligned)) {
+      return this.#oneLine(frame, cells, aligned, true);
+    }
     const close = oneLineLimit(cells, room, false);
-    if (close >= SHORTEST_VALUE) return this.#oneLine(frame, cells, close, false);
+    if (close >= SHORTEST_VALUE && !cutsShortValue(cells, close)) {
+      return this.#oneLine(frame, cells, close, false);
+    }
     return this.#wrapped(frame, cells);
   }
 
@@ -111,6 +117,15 @@ export class Layout {
     if (!value.alignRight || value.width >= pad) return lead + shown;
     return lead + ' '.repeat(pad - value.width) + shown;
   }
+}
+
+/** One line is not worth it for a value that a second line would show whole. */
+function cutsShortValue(cells: readonly Cell[], limit: number): boolean {
+  return cells.some(({ before, value }) =>
+    [before, value].some(
+      (shown) => shown?.elastic && shown.width > limit && shown.width <= LONGEST_SHORT_VALUE,
+    ),
+  );
 }
 
 /** What the column's wider values need after this one, if another cell follows. */

@@ -32,6 +32,16 @@ export class Line {
     return this;
   }
 
+  /** Whether `addWhole` would append the text. */
+  fits(text: string): boolean {
+    return fitText(text, this.room).whole;
+  }
+
+  /** Appends the text if there is room for all of it. */
+  addWhole(text: string, paint: Paint = asIs): this {
+    return this.fits(text) ? this.add(text, paint) : this;
+  }
+
   /** The line with its break. */
   end(): string {
     return `${this.#text}\n`;

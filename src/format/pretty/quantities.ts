@@ -16,8 +16,8 @@ export function formatSize(bytes: number): string {
 }
 
 /** `1 change`, `12,345 changes`. */
-export function formatChanges(changes: number): string {
-  return `${formatCount(changes)} ${changes === 1 ? 'change' : 'changes'}`;
+export function formatCounted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${formatCount(count)} ${noun}s`;
 }
 
 /** `12 ms`, `3.4 s`, `5 min`, `7 h`, `12 days`, `3 years`. */
@@ -30,7 +30,8 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(ms / YEAR)} years`;
 }
 
-function formatCount(count: number): string {
+/** `12,345` */
+export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 

@@ -1,4 +1,4 @@
-// What stands around changes: transactions of every kind, messages, truncates, schema changes.
+// What stands around changes: committed transactions, messages, truncates, schema changes.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -6,9 +6,7 @@ import {
   COMMIT_TIME,
   change,
   orders,
-  PREPARE,
   row,
-  STREAMED,
   screen,
   TRANSACTION,
   TYPES,
@@ -99,69 +97,6 @@ describe('a transaction', () => {
     const { format, text } = screen();
     format.begin({ ...TRANSACTION, commitTime: 2n ** 63n - 1n } as typeof TRANSACTION);
     expect(text()).toBe('┌ 745  infinity  0/16B3900\n');
-  });
-});
-
-describe('a prepared transaction', () => {
-  it('says that it is not committed yet, and later what became of it', () => {
-    const { format, text } = screen();
-    const prepared = { kind: 'prepared', xid: 745, gid: 'order-77' } as const;
-    const transaction = { ...prepared, prepareLsn: PREPARE.prepareLsn, prepareTime: COMMIT_TIME };
-    format.beginPrepare(transaction, PREPARE);
-    format.insert(change(transaction), orders, order);
-    format.prepare(transaction, PREPARE, 1);
-    format.commitPrepared({ ...COMMIT, xid: 745, gid: 'order-77' });
-    format.rollbackPrepared({
-      prepareEndLsn: 0x16b3930n,
-      rollbackEndLsn: 0x16b4000n,
-      prepareTime: COMMIT_TIME,
-      rollbackTime: COMMIT_TIME,
-      xid: 746,
-      gid: "it's mine",
-    });
-    expect(text()).toMatchInlineSnapshot(`
-      "┌ 745  2026-11-29 20:36:50.055 UTC  0/16B3900  prepared 'order-77'
-      │ + shop.orders  id 1001  customer_id 7  status new  total 129.90  note ∅
-      └ prepared, not committed yet  1 change
-      ─ 745  20:36:50.055  0/16B3900  commit prepared 'order-77'
-      ─ 746  20:36:50.055  0/16B4000  rollback prepared 'it''s mine'
-      "
-    `);
-  });
-});
-
-describe('a streamed transaction', () => {
-  it('has its xid on every line and says how it ended', () => {
-    const { format, text } = screen();
-    format.streamStart(STREAMED, true);
-    format.insert(change(STREAMED), orders, order);
-    format.insert(change(STREAMED, 746), orders, order);
-    format.streamStop();
-    format.streamStart(STREAMED, false);
-    format.insert(change(STREAMED), orders, order);
-    format.streamStop();
-    format.streamAbort(STREAMED, { xid: 745, subxid: 746, abort: undefined });
-    format.streamCommit(STREAMED, { ...COMMIT, xid: 745 }, 1801);
-    expect(text()).toMatchInlineSnapshot(`
-      "┊ 745  in progress, not committed yet
-      ┊ 745 + shop.orders  id 1001  customer_id 7  status new  total 129.90  note ∅
-      ┊ 745/746 + shop.orders  id 1001  customer_id 7  status new  total 129.90  note ∅
-      ┊ 745 + shop.orders  id 1001  customer_id 7  status new  total 129.90  note ∅
-      ┊ 745/746  rollback  lines of 746 above are void
-      ─ 745  2026-11-29 20:36:50.055 UTC  0/16B3900  commit  1,801 changes  12 ms behind
-      "
-    `);
-  });
-
-  it('may be rolled back or prepared', () => {
-    const { format, text } = screen();
-    format.streamAbort(STREAMED, { xid: 745, subxid: 745, abort: undefined });
-    format.streamPrepare(STREAMED, PREPARE, 3);
-    expect(text()).toMatchInlineSnapshot(`
-      "─ 745  rollback  lines of 745 above are void
-      ─ 745  2026-11-29 20:36:50.055 UTC  0/16B3900  prepared 'order-77', not committed yet  3 changes
-      "
-    `);
   });
 });
 

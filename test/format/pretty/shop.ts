@@ -1,7 +1,7 @@
 // Rows and relations of a small shop, built without a server, to feed the pretty formatter.
 
 import { ByteWriter } from '../../../src/byte-writer.ts';
-import type { Change, Transaction } from '../../../src/format/formatter.ts';
+import type { Change, Formatter, Transaction } from '../../../src/format/formatter.ts';
 import { PrettyFormatter } from '../../../src/format/pretty/formatter.ts';
 import type { Relation, ReplicaIdentity } from '../../../src/pgoutput/relation.ts';
 import {
@@ -131,7 +131,7 @@ export function change(transaction: Transaction = TRANSACTION, subxid = 0): Chan
 }
 
 export interface Screen {
-  readonly format: PrettyFormatter;
+  readonly format: Formatter;
   /** What was written since the last call. */
   readonly text: () => string;
 }

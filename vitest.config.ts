@@ -2,12 +2,15 @@
 
 import { defineConfig } from 'vitest/config';
 
+const allScenarios = process.env.PGTAIL_TEST_MAJOR !== undefined;
 const report = process.env.PGTAIL_TEST_REPORT;
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // every scenario in every mode takes a while: `npm run test:servers` runs them, 18 included
+    exclude: allScenarios ? [] : ['test/scenarios/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // most of a test's time is a server's: on two cores the default would be one worker
     maxWorkers: 2,

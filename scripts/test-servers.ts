@@ -1,10 +1,14 @@
 // Runs the tests that need a server against each supported major: npm run test:servers [-- 15 18]
+// All of them on the majors that PostgreSQL maintains, the scenarios of protocol 1 on older ones.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const MAJORS = ['14', '15', '16', '17', '18'];
+const MAJORS = ['10', '11', '12', '13', '14', '15', '16', '17', '18'];
 const FILES = '.pg.test.';
+/** What runs where `binary`, `streaming` and logical messages do not exist yet. */
+const OLD_FILES = 'test/scenarios/';
+const FIRST_WITH_ALL = 14;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tsx = fileURLToPath(import.meta.resolve('tsx'));
@@ -29,7 +33,8 @@ function reportOf(major: string): NodeJS.ProcessEnv {
 
 function testMajor(major: string): boolean {
   process.stdout.write(`\nPostgreSQL ${major}\n`);
-  return run([vitest, 'run', FILES], { PGTAIL_TEST_MAJOR: major, ...reportOf(major) });
+  const files = Number(major) < FIRST_WITH_ALL ? OLD_FILES : FILES;
+  return run([vitest, 'run', files], { PGTAIL_TEST_MAJOR: major, ...reportOf(major) });
 }
 
 const asked = process.argv.slice(2);

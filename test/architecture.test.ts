@@ -10,7 +10,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['main'],
   ['cli', 'tail', 'demo'],
   ['changes'],
-  ['connection', 'walsender', 'catalog', 'format', 'terminal', 'output'],
+  ['connection', 'walsender', 'catalog', 'format', 'terminal', 'output', 'spool'],
   ['pgoutput', 'pgtypes'],
   ['wire'],
   ['lsn', 'errors', 'byte-writer'],

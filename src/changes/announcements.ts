@@ -6,10 +6,22 @@ import type { Relation } from '../pgoutput/relation.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { Selection } from './selection.ts';
 
+/** What was last printed for each id: over all connections of a run. */
+export interface PrintedAnnouncements {
+  readonly relations: Map<number, Relation>;
+  readonly types: Map<number, TypeName>;
+}
+
+export const nothingPrinted = (): PrintedAnnouncements => ({
+  relations: new Map(),
+  types: new Map(),
+});
+
 export interface AnnouncementOptions {
   readonly formatter: Formatter;
   readonly selection: Selection;
   readonly types: TypeRegistry;
+  readonly printed?: PrintedAnnouncements | undefined;
 }
 
 /** The server announces a relation again whenever it likes; it is printed again if it differs. */
@@ -18,16 +30,16 @@ export class Announcements {
   readonly #selection: Selection;
   readonly #types: TypeRegistry;
   readonly #shown = new Map<number, boolean>();
-  readonly #printedRelations = new Map<number, Relation>();
-  readonly #printedTypes = new Map<number, TypeName>();
+  readonly #printed: PrintedAnnouncements;
   /** The relation of the last row: most rows follow one of the same relation. */
   #lastShown: Relation | null = null;
   #lastAnnounced: Relation | null = null;
 
-  constructor({ formatter, selection, types }: AnnouncementOptions) {
+  constructor({ formatter, selection, types, printed }: AnnouncementOptions) {
     this.#formatter = formatter;
     this.#selection = selection;
     this.#types = types;
+    this.#printed = printed ?? nothingPrinted();
   }
 
   type(type: TypeName): void {
@@ -49,20 +61,20 @@ export class Announcements {
   announce(relation: Relation): void {
     if (relation === this.#lastAnnounced) return;
     this.#lastAnnounced = relation;
-    const previous = this.#printedRelations.get(relation.relationId);
+    const previous = this.#printed.relations.get(relation.relationId);
     const changedTypes = this.#unprintedTypes(relation);
     if (previous && sameRelation(previous, relation) && changedTypes.length === 0) return;
     if (this.#selection.shows('type')) for (const type of changedTypes) this.#formatter.type(type);
-    for (const type of changedTypes) this.#printedTypes.set(type.typeId, type);
+    for (const type of changedTypes) this.#printed.types.set(type.typeId, type);
     if (this.#selection.shows('relation')) this.#formatter.relation(relation, previous);
-    this.#printedRelations.set(relation.relationId, relation);
+    this.#printed.relations.set(relation.relationId, relation);
   }
 
   #unprintedTypes(relation: Relation): TypeName[] {
     const typeIds = new Set(relation.columns.map((column) => column.typeId));
     return [...typeIds].flatMap((typeId) => {
       const type = this.#types.announced(typeId);
-      return type === undefined || sameType(this.#printedTypes.get(typeId), type) ? [] : [type];
+      return type === undefined || sameType(this.#printed.types.get(typeId), type) ? [] : [type];
     });
   }
 }

@@ -21,7 +21,7 @@ import type {
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
-import { Announcements } from './announcements.ts';
+import { Announcements, type PrintedAnnouncements } from './announcements.ts';
 import type { LineOp, Selection } from './selection.ts';
 
 /** Learns where the stream stands. A unit is what is acknowledged as a whole. */
@@ -40,6 +40,8 @@ export interface ChangeStreamOptions {
   /** See FormatterContext: a root that turns out to be one is added. */
   readonly partialRoots: Set<number>;
   readonly units: UnitListener;
+  /** What earlier connections of this run have announced. */
+  readonly printed?: PrintedAnnouncements | undefined;
   /** Stop after this many row and truncate lines. */
   readonly limit: number | undefined;
   /** Stop before what was committed at or after this position. */
@@ -81,6 +83,7 @@ export class ChangeStream implements PgoutputHandler {
   readonly #shows: Readonly<Record<RowOp, boolean>>;
   #open: OpenTransaction | null = null;
   #lines = 0;
+  #settledLines = 0;
   #finished = false;
 
   constructor(options: ChangeStreamOptions) {
@@ -98,6 +101,18 @@ export class ChangeStream implements PgoutputHandler {
   /** All that was wanted has been printed: the caller stops, and hands over no further message. */
   get finished(): boolean {
     return this.#finished;
+  }
+
+  /** Row and truncate lines of the units that ended. */
+  get settledLines(): number {
+    return this.#settledLines;
+  }
+
+  /** The transactions that lines were printed of, and whose end was not. */
+  get unfinished(): readonly number[] {
+    const open = [...(this.#open === null ? [] : [this.#open]), ...this.#streamed.values()];
+    const shown = open.filter((each) => each.shown).map((each) => each.transaction.xid);
+    return [...new Set(shown)];
   }
 
   begin(begin: Begin): void {
@@ -205,6 +220,7 @@ export class ChangeStream implements PgoutputHandler {
     if (open?.shown && this.#selection.shows('stream_commit')) {
       this.#formatter.streamCommit(open.transaction, commit, open.changes);
     }
+    this.#settledLines += open?.changes ?? 0;
     this.#closeUnit(commit.endLsn);
   }
 
@@ -245,6 +261,7 @@ export class ChangeStream implements PgoutputHandler {
     else if (this.#selection.shows('stream_prepare')) {
       this.#formatter.streamPrepare(open.transaction, prepare, open.changes);
     }
+    this.#settledLines += open?.changes ?? 0;
     this.#closeUnit(prepare.endLsn);
   }
 
@@ -302,6 +319,7 @@ export class ChangeStream implements PgoutputHandler {
   }
 
   #closeUnit(endLsn: Lsn): void {
+    this.#settledLines += this.#open?.changes ?? 0;
     this.#open = null;
     this.#units.unitEnded(endLsn);
     const reached = this.#stopAt !== undefined && endLsn >= this.#stopAt;

@@ -5,6 +5,7 @@ import { LINE_OPS, Selection } from '../changes/selection.ts';
 import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
+import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
 import type { TailOptions } from '../tail/tail.ts';
 import type { ColorFlag } from '../terminal/color.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -47,6 +48,11 @@ const rawOptions = z.object({
   createSlot: z.boolean().default(false),
   publication: z.array(z.string().min(1, 'a publication has a name')).default([]),
   messages: z.boolean().default(true),
+  streaming: oneOf(...STREAMING_MODES).default('off'),
+  twoPhase: z.boolean().default(false),
+  binary: z.boolean().default(false),
+  origin: oneOf('any', 'none').default('any'),
+  yes: z.boolean().default(false),
   follow: z.boolean().default(true),
   limit: z
     .string()
@@ -93,6 +99,12 @@ export function commandOptions(
     limit: given.limit,
     follow: given.follow,
     messages: given.messages,
+    // what was kept may have to be read again, and a temporary slot is gone with its connection
+    streaming: given.slot === undefined && given.streaming === 'buffer' ? 'off' : given.streaming,
+    twoPhase: given.twoPhase,
+    binary: given.binary,
+    origin: given.origin,
+    yes: given.yes,
     statusInterval: given.statusInterval,
     format,
     color: given.color,

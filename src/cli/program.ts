@@ -79,6 +79,21 @@ function addSourceOptions(program: Command): void {
       ).argParser(collect),
     )
     .option('--create-slot', 'create the slot if it does not exist')
+    .addOption(
+      named(
+        '--streaming <mode>',
+        'large transactions in progress: off, buffer (kept until they commit), on or parallel (shown live)',
+      ).default('off'),
+    )
+    .option(
+      '--two-phase',
+      'show prepared transactions when they are prepared; changes the slot for good',
+    )
+    .option('--binary', 'ask for binary values: less work for the server, the same output')
+    .addOption(
+      named('--origin <which>', 'any, or none: only what came from no other server').default('any'),
+    )
+    .option('--yes', 'do what is hard to undo')
     .option('--no-messages', 'leave out logical messages (pg_logical_emit_message)');
 }
 

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { type Machine, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
@@ -11,6 +11,7 @@ import { formatLsn } from '../lsn.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
 import { protocolVersion } from '../pgoutput/plugin-options.ts';
 import type { Source } from '../tail/prepare.ts';
+import type { DroppedOption } from '../tail/stream-run.ts';
 import { type TailEnvironment, tail } from '../tail/tail.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -58,12 +59,19 @@ export async function environmentOf(
     signal,
     now: Date.now,
     uptime: () => performance.now(),
+    spoolDirectory: tmpdir(),
     temporarySlotName: `pgtail_${process.pid}_${randomBytes(4).toString('hex')}`,
     openOutput: openStandardOutput,
     newFormatter: await formatterFactory(options),
     onStart: (source) => {
-      if (verbosity !== 'quiet') printNotice(startLine(options, source));
+      if (verbosity === 'quiet') return;
+      printNotice(startLine(options, source));
       if (verbosity === 'verbose') printNotice(detailLine(options, source));
+      const why = whyText(source);
+      if (why !== undefined) printNotice(`--binary is left off: ${why}`);
+    },
+    onAgain: (without) => {
+      if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
     },
     onServerNotice: (notice) => {
       if (verbosity !== 'quiet') printServerNotice(notice);
@@ -85,6 +93,21 @@ async function formatterFactory(
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
   const theme = createTheme(level);
   return (context) => new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true });
+}
+
+const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
+  binary: 'a value turned up that only the server can turn into text: going on without --binary',
+  buffer:
+    'a message may belong to what was rolled back: going on without --streaming buffer, which cannot tell',
+};
+
+/** Why values come as text although binary ones were asked for. */
+function whyText({ values }: Source): string | undefined {
+  if (values.kind === 'binary' || values.because === undefined) return undefined;
+  if (values.because === 'temporary slot') return 'it needs a slot that outlives its connection';
+  if (values.because === 'no connection') return 'the types could not be looked up';
+  const { table, column, type } = values.because;
+  return `only the server can turn ${type} into text (column ${column} of ${table})`;
 }
 
 /** What is good to know when something looks odd. */

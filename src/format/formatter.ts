@@ -85,4 +85,9 @@ export interface Formatter {
   streamCommit(transaction: Transaction, commit: StreamCommit, changes: number): void;
   streamAbort(transaction: Transaction, abort: StreamAbort): void;
   streamPrepare(transaction: Transaction, prepare: Prepare, changes: number): void;
+  /**
+   * The stream begins anew behind `afterLsn` (undefined: nothing was printed whole yet): the lines
+   * of these transactions are void, and come again.
+   */
+  restart(afterLsn: Lsn | undefined, voidXids: readonly number[]): void;
 }

@@ -49,6 +49,12 @@ const IDENTITIES: Readonly<Record<string, ReplicaIdentity>> = {
   i: 'index',
 };
 
+/** Replaces the binary values of a tuple by their text, in the tuple. */
+export interface TupleValues {
+  /** @throws ProtocolViolation */
+  toText(relation: Relation, tuple: TupleData): void;
+}
+
 /**
  * Decodes one message a call and pushes it into the handler. Keeps the relations announced so far
  * and whether a stream block is open: a new connection needs a new decoder.
@@ -60,11 +66,28 @@ export class PgoutputDecoder {
   readonly #newRow = new TupleData('new');
   readonly #keyRow = new TupleData('key');
   readonly #oldRow = new TupleData('old');
+  readonly #values: TupleValues | null;
   readonly #at = { lsnHigh: 0, lsnLow: 0, streamXid: 0 };
   #inStream = false;
+  #isKept = false;
 
-  constructor(handler: PgoutputHandler) {
+  /** `values` makes text of binary values; without it they are handed on as they are. */
+  constructor(handler: PgoutputHandler, values: TupleValues | null = null) {
     this.#handler = handler;
+    this.#values = values;
+  }
+
+  /**
+   * Decodes a message that was sent inside a stream block and kept: it starts with an xid as there,
+   * but its transaction has committed since, so that the handler is told of no stream.
+   */
+  decodeKept(bytes: Buffer, walStart: LsnWords): void {
+    this.#isKept = true;
+    try {
+      this.decode(bytes, 0, bytes.length, walStart);
+    } finally {
+      this.#isKept = false;
+    }
   }
 
   /**
@@ -195,7 +218,7 @@ export class PgoutputDecoder {
     const relation = this.#knownRelation(c);
     const part = c.u8('tuple part');
     if (part !== NEW_ROW) throw unexpectedPart(c, "'N'", part);
-    readTuple(c, relation, this.#newRow);
+    this.#tuple(c, relation, this.#newRow);
     c.drained();
     this.#handler.insert(this.#at, relation, this.#newRow);
   }
@@ -208,13 +231,13 @@ export class PgoutputDecoder {
     // 'K' or 'O' comes first only if the key changed or REPLICA IDENTITY is FULL
     if (part === OLD_KEY || part === OLD_ROW) {
       oldRow = part === OLD_KEY ? this.#keyRow : this.#oldRow;
-      readTuple(c, relation, oldRow);
+      this.#tuple(c, relation, oldRow);
       part = c.u8('tuple part');
       if (part !== NEW_ROW) throw unexpectedPart(c, "'N'", part);
     } else if (part !== NEW_ROW) {
       throw unexpectedPart(c, "'N', 'O' or 'K'", part);
     }
-    readTuple(c, relation, this.#newRow);
+    this.#tuple(c, relation, this.#newRow);
     c.drained();
     this.#handler.update(this.#at, relation, this.#newRow, oldRow);
   }
@@ -225,7 +248,7 @@ export class PgoutputDecoder {
     const part = c.u8('tuple part');
     if (part !== OLD_KEY && part !== OLD_ROW) throw unexpectedPart(c, "'O' or 'K'", part);
     const oldRow = part === OLD_KEY ? this.#keyRow : this.#oldRow;
-    readTuple(c, relation, oldRow);
+    this.#tuple(c, relation, oldRow);
     c.drained();
     this.#handler.delete(this.#at, relation, oldRow);
   }
@@ -341,9 +364,15 @@ export class PgoutputDecoder {
     });
   }
 
+  #tuple(c: Cursor, relation: Relation, tuple: TupleData): void {
+    readTuple(c, relation, tuple);
+    this.#values?.toText(relation, tuple);
+  }
+
   /** Inside a stream block relations, types, rows, truncates and messages start with an xid. */
   #streamPrefix(c: Cursor): void {
-    if (this.#inStream) this.#at.streamXid = c.u32('xid');
+    if (this.#isKept) c.u32('xid');
+    else if (this.#inStream) this.#at.streamXid = c.u32('xid');
   }
 
   #knownRelation(c: Cursor): Relation {

@@ -9,7 +9,7 @@ import { encodeStandbyStatus } from '../wire/replication.ts';
 import { timestampFromUnixMs } from '../wire/timestamp.ts';
 
 export interface AcknowledgerOptions {
-  readonly output: Output;
+  readonly output: Pick<Output, 'safe' | 'confirmAccepted'>;
   readonly send: (statusUpdate: Buffer) => void;
   /** Unix time in ms: what a status update tells the server. */
   readonly now: () => number;
@@ -34,7 +34,7 @@ const ASKED_SETTLES_AFTER = 1000;
 export class Acknowledger {
   readonly #progress = new Progress();
   readonly #feedback: Feedback;
-  readonly #output: Output;
+  readonly #output: AcknowledgerOptions['output'];
   readonly #send: (statusUpdate: Buffer) => void;
   readonly #now: () => number;
   readonly #uptime: () => number;

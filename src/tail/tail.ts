@@ -1,29 +1,21 @@
 // The main job, put together: session, decoder, change stream, formatter, output and progress.
 
-import { ByteWriter } from '../byte-writer.ts';
-import { ChangeStream } from '../changes/change-stream.ts';
+import { nothingPrinted, type PrintedAnnouncements } from '../changes/announcements.ts';
 import type { Selection } from '../changes/selection.ts';
-import { EXIT, PgtailError, ProtocolViolation } from '../errors.ts';
+import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
-import { formatLsn, INVALID_LSN, type Lsn, lsnFromWords } from '../lsn.ts';
+import { INVALID_LSN, type Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
-import { PgoutputDecoder } from '../pgoutput/decoder.ts';
 import { pgoutputOptions } from '../pgoutput/plugin-options.ts';
+import { BinaryTuples } from '../pgtypes/binary/tuple-text.ts';
 import { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { startReplication } from '../walsender/commands.ts';
 import { STREAM_SEARCH_PATH } from '../walsender/pinned-settings.ts';
 import { hasSqlState, startFailure, streamFailure } from '../walsender/server-error.ts';
-import { ReplicationSession, type ServerNotice, type StreamHandler } from '../walsender/session.ts';
-import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
-import {
-  PRIMARY_KEEPALIVE,
-  readKeepalive,
-  readWalStart,
-  XLOG_DATA,
-  XLOG_DATA_HEADER_LENGTH,
-} from '../wire/replication.ts';
-import { Acknowledger } from './acknowledger.ts';
+import { ReplicationSession, type ServerNotice } from '../walsender/session.ts';
+import { Delivery } from './delivery.ts';
 import { prepareSource, type Source, type SourceOptions } from './prepare.ts';
+import { type DroppedOption, type StreamEnd, StreamRun } from './stream-run.ts';
 
 export interface TailOptions extends SourceOptions {
   readonly selection: Selection;
@@ -31,8 +23,6 @@ export interface TailOptions extends SourceOptions {
   readonly limit: number | undefined;
   /** False: stop once everything committed before the start was printed. */
   readonly follow: boolean;
-  /** Ask for logical messages. */
-  readonly messages: boolean;
   /** Milliseconds between status updates; 0: only when asked. */
   readonly statusInterval: number;
 }
@@ -45,12 +35,16 @@ export interface TailEnvironment {
   readonly now: () => number;
   /** A clock in ms that nobody sets. */
   readonly uptime: () => number;
+  /** A folder for temporary files. */
+  readonly spoolDirectory: string;
   /** The name of a temporary slot, unique on the server. */
   readonly temporarySlotName: string;
   readonly openOutput: (listener: OutputListener) => Promise<Output>;
   readonly newFormatter: (context: FormatterContext) => Formatter;
   /** The stream has started; nothing of it was printed yet. */
   readonly onStart: (source: Source) => void;
+  /** The stream begins anew without an option that turned out not to do. */
+  readonly onAgain: (without: DroppedOption) => void;
   readonly onServerNotice: (notice: ServerNotice) => void;
 }
 
@@ -62,7 +56,7 @@ export async function tail(options: TailOptions, environment: TailEnvironment): 
   if (session === null) return;
   try {
     const source = await preparedSource(session, options, environment);
-    if (source !== null) await new Tail(session, options, environment, source).run();
+    if (source !== null) await tailSource({ session, source, options, environment });
   } finally {
     session.destroy();
   }
@@ -95,284 +89,174 @@ async function preparedSource(
   }
 }
 
-/** Why a tail stops. */
-type Stop =
-  | { readonly reason: 'done' | 'signal' | 'reader gone' | 'server stops' }
-  | { readonly reason: 'error'; readonly error: unknown };
-
 const SLOT_IN_USE = '55006';
 /** A reader that has just ended may hold the slot a moment longer. */
 const SLOT_PATIENCE = 2000;
 const SLOT_RETRY = 200;
-
-/** With more than this unwritten nothing is read from the server; with half of it, it goes on. */
-const OUTPUT_HIGH_WATER = 1024 * 1024;
-/** How long a reader may keep us from reading before a shutdown is watched for, in ms. */
-const SHUTDOWN_WATCH_AFTER = 500;
 /** How long a user's stop waits for a reader that does not read, in ms. */
 const LAST_WRITE_PATIENCE = 500;
-/** How often the server is asked how far it is, when the tail ends once it has caught up, in ms. */
-const CATCH_UP_INTERVAL = 100;
 
-class Tail implements StreamHandler, OutputListener {
-  readonly #session: ReplicationSession;
-  readonly #options: TailOptions;
-  readonly #environment: TailEnvironment;
-  readonly #source: Source;
-  readonly #writer = new ByteWriter();
-  readonly #changes: ChangeStream;
-  readonly #decoder: PgoutputDecoder;
-  readonly #walStart = { high: 0, low: 0 };
-  readonly #shutdownWatch: ShutdownWatch;
-  #watchTimer: NodeJS.Timeout | undefined;
-  #output!: Output; // set by run, before anything can arrive
-  #acknowledger!: Acknowledger;
-  #paused = false;
-  #readerGone = false;
-  #stop: Stop | null = null;
-  readonly #stopped: Promise<void>;
-  #resolveStopped: () => void = () => {};
-  #resolveWritten: () => void = () => {};
+/** A connection that is ready to stream, and what for. */
+interface Connected {
+  readonly session: ReplicationSession;
+  readonly source: Source;
+  readonly options: TailOptions;
+  readonly environment: TailEnvironment;
+  /** Where to start; undefined: at the slot's own position. */
+  readonly from?: Lsn | undefined;
+}
 
-  constructor(
-    session: ReplicationSession,
-    options: TailOptions,
-    environment: TailEnvironment,
-    source: Source,
-  ) {
-    this.#session = session;
-    this.#options = options;
-    this.#environment = environment;
-    this.#source = source;
-    this.#stopped = new Promise((resolve) => {
-      this.#resolveStopped = resolve;
-    });
-    const types = new TypeRegistry();
-    const partialRoots = new Set(source.partialRoots);
-    const writer = this.#writer;
-    this.#changes = new ChangeStream({
-      formatter: environment.newFormatter({ writer, types, partialRoots }),
-      selection: options.selection,
-      types,
-      partialRoots,
-      units: {
-        unitOpened: () => this.#acknowledger.unitOpened(),
-        unitSetAside: () => this.#acknowledger.unitSetAside(),
-        unitEnded: (endLsn) => this.#unitEnded(endLsn),
-      },
-      limit: options.limit,
-      stopAt: options.follow ? undefined : source.server.walEnd,
-    });
-    this.#decoder = new PgoutputDecoder(this.#changes);
-    const onShutdown = (): void => this.#end({ reason: 'server stops' });
-    this.#shutdownWatch = new ShutdownWatch(session.ordinaryConfig, onShutdown);
-  }
+/** What lines are printed with, on every connection of a run. */
+interface Printing {
+  readonly delivery: Delivery;
+  readonly formatter: Formatter;
+  readonly types: TypeRegistry;
+  readonly partialRoots: Set<number>;
+  readonly printed: PrintedAnnouncements;
+}
 
-  async run(): Promise<void> {
-    const { signal, now, uptime } = this.#environment;
-    this.#output = await this.#environment.openOutput(this);
-    this.#acknowledger = new Acknowledger({
-      output: this.#output,
-      send: (statusUpdate) => this.#session.sendStatus(statusUpdate),
-      now,
-      uptime,
-      interval: this.#options.statusInterval,
-      serverTimeout: this.#source.server.walSenderTimeout,
-    });
-    const onAbort = (): void => this.#end({ reason: 'signal' });
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-    try {
-      await this.#stream();
-      // a server that waits for us comes before a reader that may never read
-      if (this.#stop?.reason === 'server stops') await this.#endSession();
-      await this.#lastWrites();
-      await this.#endSession();
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      this.#setPaused(false);
-      this.#acknowledger.close();
-      this.#output.close();
+/** Over one connection, and another for each option that turns out not to do. */
+async function tailSource(first: Connected): Promise<void> {
+  const { openOutput, newFormatter } = first.environment;
+  const delivery = await Delivery.open(openOutput);
+  const types = new TypeRegistry();
+  const partialRoots = new Set(first.source.partialRoots);
+  const formatter = newFormatter({ writer: delivery.writer, types, partialRoots });
+  const printed = nothingPrinted();
+  const printing: Printing = { delivery, formatter, types, partialRoots, printed };
+  try {
+    for (let connected: Connected | null = first; connected !== null; ) {
+      const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
+      if (stream.end?.reason !== 'again') return throwIfFailed(stream.end);
+      const { unfinished } = stream;
+      if (unfinished.length > 0) formatter.restart(stream.lastEnd ?? connected.from, unfinished);
+      connected = await connectedAgain(connected, stream, stream.end.without);
     }
-    if (this.#stop?.reason === 'error') throw this.#stop.error;
-    if (this.#stop?.reason === 'server stops') throw serverEndedStream();
-  }
-
-  /** From the session: one message of the replication stream. */
-  frame(payload: Buffer): void {
-    if (this.#stop !== null) return;
-    const wholeLines = this.#writer.length;
-    try {
-      this.#receive(payload);
-    } catch (error) {
-      this.#writer.length = wholeLines; // the message that failed leaves no half of a line
-      return this.#end({ reason: 'error', error });
-    }
-    if (this.#changes.finished) this.#end({ reason: 'done' });
-  }
-
-  /** From the session: what arrived together has been handed over. */
-  batchEnd(): void {
-    this.#flush();
-    if (this.#stop === null) this.#acknowledger.update();
-  }
-
-  /** From the output: more of what was written has arrived. */
-  progressed(): void {
-    const { pending } = this.#output ?? { pending: 0 };
-    if (pending === 0) this.#resolveWritten();
-    if (this.#stop !== null) return;
-    this.#acknowledger.update();
-    if (this.#paused && pending <= OUTPUT_HIGH_WATER / 2) {
-      this.#setPaused(false);
-      this.#session.resume();
-    }
-  }
-
-  readerGone(): void {
-    this.#readerGone = true;
-    this.#resolveWritten();
-    this.#end({ reason: 'reader gone' });
-  }
-
-  failed(error: PgtailError): void {
-    this.#readerGone = true;
-    this.#resolveWritten();
-    this.#end({ reason: 'error', error });
-  }
-
-  #end(stop: Stop): void {
-    // an output that breaks while the last lines are written is worse than the reason to stop
-    if (this.#stop === null || stop.reason === 'error') this.#stop = stop;
-    this.#resolveStopped();
-  }
-
-  #receive(payload: Buffer): void {
-    switch (payload[0]) {
-      case XLOG_DATA:
-        readWalStart(payload, this.#walStart);
-        this.#decoder.decode(payload, XLOG_DATA_HEADER_LENGTH, payload.length, this.#walStart);
-        return;
-      case PRIMARY_KEEPALIVE:
-        return this.#keepalive(payload);
-      default:
-        throw unknownReplicationMessage(payload[0]);
-    }
-  }
-
-  /** What ends a unit stands at that unit's end: a position that does not is never acknowledged. */
-  #unitEnded(endLsn: Lsn): void {
-    const { high, low } = this.#walStart;
-    if (endLsn !== lsnFromWords(high, low)) {
-      throw new ProtocolViolation(
-        'end lsn',
-        `${formatLsn(endLsn)} is not where the message stands`,
-        0,
-      );
-    }
-    this.#acknowledger.unitEnded(endLsn, this.#writer.offset);
-  }
-
-  #keepalive(payload: Buffer): void {
-    const { walEnd, replyRequested } = readKeepalive(payload);
-    this.#acknowledger.keepalive(walEnd, this.#writer.offset, replyRequested);
-    const caughtUp = walEnd >= this.#source.server.walEnd && !this.#acknowledger.halfReceived;
-    if (!this.#options.follow && caughtUp) this.#end({ reason: 'done' });
-  }
-
-  #flush(): void {
-    if (this.#readerGone || this.#writer.length === 0) return;
-    this.#output.write(this.#writer.take());
-    if (!this.#paused && this.#output.pending > OUTPUT_HIGH_WATER) {
-      this.#setPaused(true);
-      this.#session.pause();
-    }
-  }
-
-  /** Nothing is read from the server while it is paused: it must not have to wait for us. */
-  #setPaused(paused: boolean): void {
-    this.#paused = paused;
-    this.#acknowledger.deaf = paused;
-    clearTimeout(this.#watchTimer);
-    if (paused) {
-      this.#watchTimer = setTimeout(() => this.#shutdownWatch.start(), SHUTDOWN_WATCH_AFTER);
-    } else this.#shutdownWatch.stop();
-  }
-
-  /** Streams until there is a reason to stop. */
-  async #stream(): Promise<void> {
-    try {
-      await this.#session.query(STREAM_SEARCH_PATH);
-      this.#session.attach(this);
-      const started = await this.#start();
-      if (started === null) return;
-      const poll = this.#options.follow ? undefined : this.#pollPosition();
-      await Promise.race([this.#stopped, started.ended]).finally(() => clearInterval(poll));
-      if (this.#stop === null) this.#end({ reason: 'error', error: serverEndedStream() });
-    } catch (error) {
-      if (this.#stop !== null) return;
-      const failure =
-        error instanceof PgtailError ? error : streamFailure(error, this.#source.slot.name);
-      this.#end({ reason: 'error', error: failure });
-    }
-  }
-
-  /** Null if there is a reason to stop before it has started. */
-  async #start(): Promise<{ readonly ended: Promise<void> } | null> {
-    const { slot, publications, server } = this.#source;
-    const { messages } = this.#options;
-    const options = pgoutputOptions({ publications, messages }, server.major);
-    const command = startReplication({ slot: slot.name, from: INVALID_LSN, options });
-    const { onStart } = this.#environment;
-    const deadline = this.#environment.uptime() + SLOT_PATIENCE;
-    while (this.#stop === null) {
-      try {
-        return await this.#session.start(command, () => onStart(this.#source));
-      } catch (error) {
-        const retry = hasSqlState(error, SLOT_IN_USE) && this.#environment.uptime() < deadline;
-        if (!retry) throw startFailure(error, slot.name);
-      }
-      await Promise.race([this.#stopped, delay(SLOT_RETRY)]);
-    }
-    return null;
-  }
-
-  /** An idle server tells its position only when asked. */
-  #pollPosition(): NodeJS.Timeout {
-    this.#acknowledger.poll();
-    return setInterval(() => this.#acknowledger.poll(), CATCH_UP_INTERVAL);
-  }
-
-  /** Delivers what was formatted: to the end, unless the user is waiting for us to stop. */
-  async #lastWrites(): Promise<void> {
-    this.#session.pause();
-    this.#setPaused(true);
-    this.#flush();
-    if (this.#readerGone || this.#output.pending === 0) return;
-    const written = new Promise<void>((resolve) => {
-      this.#resolveWritten = resolve;
-    });
-    await Promise.race([written, this.#lastWritesDeadline()]);
-  }
-
-  async #lastWritesDeadline(): Promise<void> {
-    const { signal } = this.#environment;
-    if (!signal.aborted) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    }
-    await delay(LAST_WRITE_PATIENCE);
-  }
-
-  /** Acknowledges what has arrived, and ends the connection. */
-  async #endSession(): Promise<void> {
-    const lastStatus = this.#acknowledger.lastStatus();
-    await this.#session.finish(lastStatus, this.#acknowledger.halfReceived);
+  } finally {
+    delivery.close();
   }
 }
 
-function unknownReplicationMessage(tag: number | undefined): ProtocolViolation {
-  const problem = tag === undefined ? 'an empty frame' : `unknown tag 0x${tag.toString(16)}`;
-  return new ProtocolViolation('replication message', problem, 0);
+/** A new connection, to go on behind the last unit that was printed whole; null: told to stop. */
+async function connectedAgain(
+  { options, source, environment, from }: Connected,
+  before: StreamRun,
+  without: DroppedOption,
+): Promise<Connected | null> {
+  environment.onAgain(without);
+  const connecting = ReplicationSession.connect(options.connection, environment.onServerNotice);
+  const session = await unlessAborted(connecting, environment.signal);
+  if (session === null) return null;
+  const limit = options.limit === undefined ? undefined : options.limit - before.settledLines;
+  return {
+    session,
+    source: without === 'binary' ? { ...source, values: { kind: 'text' } } : source,
+    options: { ...options, limit, ...(without === 'buffer' && { streaming: 'off' as const }) },
+    environment,
+    from: before.lastEnd ?? from,
+  };
+}
+
+function throwIfFailed(end: StreamEnd | null): void {
+  if (end?.reason === 'error') throw end.error;
+  if (end?.reason === 'server stops') throw serverEndedStream();
+}
+
+/** Streams until there is a reason to stop, and delivers and acknowledges the rest. */
+async function streamFrom(connected: Connected, printing: Printing): Promise<StreamRun> {
+  const { signal } = connected.environment;
+  const stream = newStream(connected, printing);
+  const onAbort = (): void => stream.stop({ reason: 'signal' });
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    await untilEnd(stream, connected);
+    await deliverRest(stream, printing.delivery, signal);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    stream.close();
+  }
+  return stream;
+}
+
+function newStream(connected: Connected, printing: Printing): StreamRun {
+  const { session, source, options, environment } = connected;
+  const { delivery, formatter, types, partialRoots, printed } = printing;
+  const { selection, limit } = options;
+  const stopAt = options.follow ? undefined : source.server.walEnd;
+  return new StreamRun({
+    session,
+    delivery,
+    changes: { formatter, selection, types, partialRoots, printed, limit, stopAt },
+    values: source.values.kind === 'binary' ? new BinaryTuples(source.values.types) : null,
+    spoolDirectory: options.streaming === 'buffer' ? environment.spoolDirectory : undefined,
+    stopAt,
+    now: environment.now,
+    uptime: environment.uptime,
+    statusInterval: options.statusInterval,
+    serverTimeout: source.server.walSenderTimeout,
+  });
+}
+
+async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> {
+  const { session, source } = connected;
+  try {
+    await session.query(STREAM_SEARCH_PATH);
+    session.attach(stream);
+    const started = await startStream(stream, connected);
+    if (started === null) return;
+    stream.started();
+    await Promise.race([stream.ended, started.ended]);
+    if (stream.end === null) stream.stop({ reason: 'error', error: serverEndedStream() });
+  } catch (error) {
+    if (stream.end !== null) return;
+    const failure = error instanceof PgtailError ? error : streamFailure(error, source.slot.name);
+    stream.stop({ reason: 'error', error: failure });
+  }
+}
+
+/** Null if there is a reason to stop before it has started. */
+async function startStream(
+  stream: StreamRun,
+  { session, source, options, environment, from = INVALID_LSN }: Connected,
+): Promise<{ readonly ended: Promise<void> } | null> {
+  const { slot, publications, server } = source;
+  const { uptime, onStart } = environment;
+  const binary = source.values.kind === 'binary';
+  const plugin = pgoutputOptions({ ...options, publications, binary }, server.major);
+  const command = startReplication({ slot: slot.name, from, options: plugin });
+  const deadline = uptime() + SLOT_PATIENCE;
+  while (stream.end === null) {
+    try {
+      return await session.start(command, () => onStart(source));
+    } catch (error) {
+      const retry = hasSqlState(error, SLOT_IN_USE) && uptime() < deadline;
+      if (!retry) throw startFailure(error, slot.name);
+    }
+    await Promise.race([stream.ended, delay(SLOT_RETRY)]);
+  }
+  return null;
+}
+
+/** Delivers what was formatted: to the end, unless somebody is waiting for us to stop. */
+async function deliverRest(
+  stream: StreamRun,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<void> {
+  stream.lastFlush();
+  // a server that waits for us comes before a reader that may never read
+  if (stream.end?.reason === 'server stops') await stream.endSession();
+  await Promise.race([delivery.allAccepted(), patienceOf(signal)]);
+  await stream.endSession();
+}
+
+/** Ends some time after the user asked to stop. */
+async function patienceOf(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+  await delay(LAST_WRITE_PATIENCE);
 }
 
 function serverEndedStream(): PgtailError {

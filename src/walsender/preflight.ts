@@ -30,6 +30,8 @@ export interface SlotFacts {
   readonly confirmedFlushLsn: Lsn | undefined;
   /** `lost` if WAL that the slot needs is gone (13+). */
   readonly walStatus: string | null;
+  /** Sends prepared transactions as such (14+). */
+  readonly twoPhase: boolean;
   /** 17+ */
   readonly invalidationReason: string | null;
 }
@@ -72,6 +74,7 @@ const slotJson = z.object({
   restart_lsn: lsnText.nullable(),
   confirmed_flush_lsn: lsnText.nullable(),
   wal_status: z.string().nullable().default(null),
+  two_phase: z.boolean().nullable().default(false),
   invalidation_reason: z.string().nullable().default(null),
 });
 
@@ -147,6 +150,7 @@ function slotFacts(rows: QueryRows): SlotFacts | undefined {
     restartLsn: row.restart_lsn ?? undefined,
     confirmedFlushLsn: row.confirmed_flush_lsn ?? undefined,
     walStatus: row.wal_status,
+    twoPhase: row.two_phase ?? false,
     invalidationReason: row.invalidation_reason,
   };
 }
@@ -229,6 +233,16 @@ export function checkSlot(name: string, slot: SlotFacts, database: string): void
     });
   }
   checkNotLost(shown, slot);
+}
+
+/** @throws PgtailError (usage) unless the slot sends prepared transactions already. */
+export function checkTwoPhase(name: string, slot: SlotFacts): void {
+  if (slot.twoPhase) return;
+  throw new PgtailError(
+    EXIT.usage,
+    `--two-phase changes slot ${JSON.stringify(name)} for good: every later reader of it is sent prepared transactions too`,
+    { hint: 'add --yes to do it, or try it with a new slot: --create-slot and another name' },
+  );
 }
 
 function checkNotLost(shown: string, slot: SlotFacts): void {

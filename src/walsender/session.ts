@@ -264,11 +264,11 @@ export class ReplicationSession {
   }
 
   /** Cuts the connection at once. */
-  destroy(): void {
+  readonly destroy = (): void => {
     this.#closing = true;
     this.#client.connection.stream.destroy();
     this.#released();
-  }
+  };
 
   /** Asks the server to give up the query that runs, such as a slot's creation that waits. */
   cancel(): void {

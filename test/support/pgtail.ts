@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 export const PGTAIL = fileURLToPath(new URL('../../bin/pgtail.js', import.meta.url));
@@ -119,7 +120,22 @@ export class PgtailProcess {
       const match = pattern.exec(stream === 'stdout' ? this.#stdout : this.#stderr);
       if (match !== null) return match[0];
       if (source === null || source.readableEnded) throw this.#inVain(pattern);
-      await Promise.race([once(source, 'data'), once(source, 'close'), this.#exited]);
+      await this.#nextFrom(source);
+    }
+  }
+
+  /** More was printed, or nothing more will be. */
+  async #nextFrom(source: Readable): Promise<void> {
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    try {
+      await Promise.race([
+        once(source, 'data', { signal }),
+        once(source, 'close', { signal }),
+        this.#exited,
+      ]);
+    } finally {
+      waiting.abort(); // the listeners that lost would pile up
     }
   }
 

@@ -20,7 +20,17 @@ describe('START_REPLICATION', () => {
   });
 
   it('quotes a publication twice: as an identifier, then as a string', () => {
-    const options = pgoutputOptions({ publications: ['a', `My"Pub's\\`], messages: false }, 18);
+    const options = pgoutputOptions(
+      {
+        publications: ['a', `My"Pub's\\`],
+        messages: false,
+        streaming: 'off',
+        twoPhase: false,
+        binary: false,
+        origin: 'any',
+      },
+      18,
+    );
     expect(startReplication({ slot: 'tail', from: 0n, options })).toBe(
       'START_REPLICATION SLOT "tail" LOGICAL 0/0 ' +
         `(proto_version '4', publication_names '"a","My""Pub''s\\"')`,

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ByteWriter } from '../../byte-writer.ts';
 import { ProtocolViolation } from '../../errors.ts';
-import { formatLsn } from '../../lsn.ts';
+import { formatLsn, type Lsn } from '../../lsn.ts';
 import type {
   Commit,
   CommitPrepared,
@@ -208,6 +208,11 @@ export class NdjsonFormatter implements Formatter {
       abort_time: formatTimestamp(abort.time),
     };
     this.#line({ op: 'stream_abort', xid, subxid, ...where });
+  }
+
+  restart(afterLsn: Lsn | undefined, voidXids: readonly number[]): void {
+    const after = afterLsn !== undefined && { after_lsn: formatLsn(afterLsn) };
+    this.#line({ op: 'restart', ...after, void_xids: voidXids });
   }
 
   /** A line that is not a row: rare enough for an object. */

@@ -1,0 +1,315 @@
+// One connection's stream: frames in, lines out, acknowledgements back, until there is a reason to
+// stop.
+
+import {
+  BufferedChangeStream,
+  type Replay,
+  UnclearRollback,
+} from '../changes/buffered-change-stream.ts';
+import { ChangeStream, type ChangeStreamOptions } from '../changes/change-stream.ts';
+import { type PgtailError, ProtocolViolation } from '../errors.ts';
+import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
+import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
+import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
+import type { ReplicationSession, StreamHandler } from '../walsender/session.ts';
+import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
+import {
+  PRIMARY_KEEPALIVE,
+  readKeepalive,
+  readWalStart,
+  XLOG_DATA,
+  XLOG_DATA_HEADER_LENGTH,
+} from '../wire/replication.ts';
+import { Acknowledger } from './acknowledger.ts';
+import type { Delivery, DeliveryListener } from './delivery.ts';
+
+/**
+ * `binary`: a value turned up that only the server can turn into text. `buffer`: a kept transaction
+ * cannot be told from what was rolled back in it.
+ */
+export type DroppedOption = 'binary' | 'buffer';
+
+/** Why a stream ended. */
+export type StreamEnd =
+  | { readonly reason: 'done' | 'signal' | 'reader gone' | 'server stops' }
+  /** It can only go on without an option: on a new connection, behind the last unit. */
+  | { readonly reason: 'again'; readonly without: DroppedOption }
+  | { readonly reason: 'error'; readonly error: unknown };
+
+export interface StreamRunOptions {
+  readonly session: ReplicationSession;
+  readonly delivery: Delivery;
+  /** All but the listener of units, which is this stream. */
+  readonly changes: Omit<ChangeStreamOptions, 'units'>;
+  /** How binary values become text; null: they come as text. */
+  readonly values: TupleValues | null;
+  /** A folder to keep streamed transactions in until they commit; undefined: they are shown live. */
+  readonly spoolDirectory: string | undefined;
+  /** Everything committed before this position is wanted, then the end; undefined: no end. */
+  readonly stopAt: Lsn | undefined;
+  /** Unix time in ms. */
+  readonly now: () => number;
+  /** A clock in ms that nobody sets. */
+  readonly uptime: () => number;
+  /** See AcknowledgerOptions. */
+  readonly statusInterval: number;
+  readonly serverTimeout: number;
+}
+
+/** How long a reader may keep us from reading before a shutdown is watched for, in ms. */
+const SHUTDOWN_WATCH_AFTER = 500;
+/** How often the server is asked how far it is, when the tail ends once it has caught up, in ms. */
+const CATCH_UP_INTERVAL = 100;
+/** A kept transaction comes out in slices of this many messages, with room for timers between. */
+const REPLAY_SLICE = 2000;
+
+export class StreamRun implements StreamHandler, DeliveryListener {
+  /** Settles, without a value, when there is a reason to stop. */
+  readonly ended: Promise<void>;
+  readonly #session: ReplicationSession;
+  readonly #delivery: Delivery;
+  readonly #changes: ChangeStream;
+  readonly #buffered: BufferedChangeStream | null;
+  readonly #decoder: PgoutputDecoder;
+  readonly #acknowledger: Acknowledger;
+  readonly #shutdownWatch: ShutdownWatch;
+  readonly #stopAt: Lsn | undefined;
+  readonly #walStart = { high: 0, low: 0 };
+  #watchTimer: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #paused = false;
+  #replaying = false;
+  #lastEnd: Lsn | undefined;
+  #end: StreamEnd | null = null;
+  #resolveEnded: () => void = () => {};
+
+  constructor(options: StreamRunOptions) {
+    const { session, delivery, spoolDirectory, now, uptime } = options;
+    this.#session = session;
+    this.#delivery = delivery;
+    this.#stopAt = options.stopAt;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#acknowledger = new Acknowledger({
+      output: delivery,
+      send: (statusUpdate) => session.sendStatus(statusUpdate),
+      now,
+      uptime,
+      interval: options.statusInterval,
+      serverTimeout: options.serverTimeout,
+    });
+    const changes = { ...options.changes, units: this.#units() };
+    this.#buffered =
+      spoolDirectory === undefined
+        ? null
+        : new BufferedChangeStream({ ...changes, spoolDirectory });
+    this.#changes = this.#buffered ?? new ChangeStream(changes);
+    this.#decoder = new PgoutputDecoder(this.#changes, options.values);
+    if (this.#buffered !== null) this.#buffered.decoder = this.#decoder;
+    const onShutdown = (): void => this.stop({ reason: 'server stops' });
+    this.#shutdownWatch = new ShutdownWatch(session.ordinaryConfig, onShutdown);
+    delivery.listener = this;
+  }
+
+  /** The reason to stop, once there is one. */
+  get end(): StreamEnd | null {
+    return this.#end;
+  }
+
+  /** The end of the last unit, if one has ended. */
+  get lastEnd(): Lsn | undefined {
+    return this.#lastEnd;
+  }
+
+  /** See ChangeStream. */
+  get settledLines(): number {
+    return this.#changes.settledLines;
+  }
+
+  get unfinished(): readonly number[] {
+    return this.#changes.unfinished;
+  }
+
+  /** The stream has started. */
+  started(): void {
+    if (this.#stopAt === undefined) return;
+    // an idle server tells its position only when asked
+    this.#acknowledger.poll();
+    this.#pollTimer = setInterval(() => this.#acknowledger.poll(), CATCH_UP_INTERVAL);
+  }
+
+  stop(end: StreamEnd): void {
+    // an output that breaks while the last lines are written is worse than the reason to stop
+    if (this.#end === null || end.reason === 'error') this.#end = end;
+    clearInterval(this.#pollTimer);
+    this.#resolveEnded();
+  }
+
+  /** Nothing more is read from now on: what was formatted is handed over. */
+  lastFlush(): void {
+    this.#session.pause();
+    this.#setPaused(true);
+    this.#delivery.flush();
+  }
+
+  /** Acknowledges what has arrived, and ends the connection. */
+  async endSession(): Promise<void> {
+    await this.#session.finish(this.#acknowledger.lastStatus(), this.#acknowledger.halfReceived);
+  }
+
+  close(): void {
+    this.#setPaused(false);
+    this.#acknowledger.close();
+    clearInterval(this.#pollTimer);
+    this.#buffered?.discard();
+  }
+
+  /** From the session: one message of the replication stream. */
+  frame(payload: Buffer): void {
+    if (this.#end !== null) return;
+    this.#guarded(() => this.#receive(payload));
+    const replay = this.#buffered?.takeReplay();
+    if (replay) void this.#run(replay);
+  }
+
+  /** From the session: what arrived together has been handed over. */
+  batchEnd(): void {
+    this.#flush();
+    if (this.#end === null) this.#acknowledger.update();
+  }
+
+  /** From the delivery: more of what was written has arrived. */
+  progressed(): void {
+    if (this.#end !== null) return;
+    this.#acknowledger.update();
+    if (this.#paused && !this.#replaying && this.#delivery.hasRoom) {
+      this.#setPaused(false);
+      this.#session.resume();
+    }
+  }
+
+  deliveryEnded(failure: PgtailError | null): void {
+    if (failure === null) this.stop({ reason: 'reader gone' });
+    else this.stop({ reason: 'error', error: failure });
+  }
+
+  #units() {
+    return {
+      unitOpened: () => this.#acknowledger.unitOpened(),
+      unitSetAside: () => this.#acknowledger.unitSetAside(),
+      unitEnded: (endLsn: Lsn) => {
+        this.#checkPlace(endLsn);
+        this.#lastEnd = endLsn;
+        this.#acknowledger.unitEnded(endLsn, this.#delivery.writer.offset);
+      },
+    };
+  }
+
+  /** A message that fails leaves no half of a line, and ends the stream. */
+  #guarded(work: () => void): void {
+    const { writer } = this.#delivery;
+    const wholeLines = writer.length;
+    try {
+      work();
+    } catch (error) {
+      writer.length = wholeLines;
+      return this.stop(endBy(error));
+    }
+    if (this.#changes.finished) this.stop({ reason: 'done' });
+  }
+
+  #receive(payload: Buffer): void {
+    switch (payload[0]) {
+      case XLOG_DATA:
+        return this.#message(payload);
+      case PRIMARY_KEEPALIVE:
+        return this.#keepalive(payload);
+      default:
+        throw unknownReplicationMessage(payload[0]);
+    }
+  }
+
+  #message(payload: Buffer): void {
+    const walStart = this.#walStart;
+    readWalStart(payload, walStart);
+    const start = XLOG_DATA_HEADER_LENGTH;
+    if (this.#buffered?.keep(payload, start, payload.length, walStart)) return;
+    this.#decoder.decode(payload, start, payload.length, walStart);
+  }
+
+  /** What ends a unit stands at that unit's end: a position that does not is never acknowledged. */
+  #checkPlace(endLsn: Lsn): void {
+    const { high, low } = this.#walStart;
+    if (endLsn === lsnFromWords(high, low)) return;
+    throw new ProtocolViolation(
+      'end lsn',
+      `${formatLsn(endLsn)} is not where the message stands`,
+      0,
+    );
+  }
+
+  #keepalive(payload: Buffer): void {
+    const { walEnd, replyRequested } = readKeepalive(payload);
+    this.#acknowledger.keepalive(walEnd, this.#delivery.writer.offset, replyRequested);
+    if (this.#stopAt === undefined || this.#acknowledger.halfReceived) return;
+    if (walEnd >= this.#stopAt) this.stop({ reason: 'done' });
+  }
+
+  /** Hands out a kept transaction as fast as the output takes it; what arrives meanwhile waits. */
+  async #run(replay: Replay): Promise<void> {
+    this.#replaying = true;
+    this.#session.hold();
+    this.#setPaused(true);
+    while (this.#end === null && this.#replaySlice(replay)) {
+      this.#delivery.flush();
+      await this.#delivery.roomAgain();
+      await new Promise(setImmediate); // timers and signals have their turn
+    }
+    this.#replaying = false;
+    if (this.#end !== null) return;
+    this.#setPaused(false);
+    this.#session.resume();
+    this.#session.release();
+  }
+
+  /** False at the end. */
+  #replaySlice(replay: Replay): boolean {
+    for (let i = 0; i < REPLAY_SLICE && !this.#delivery.isFull; i++) {
+      let over = true;
+      this.#guarded(() => {
+        over = replay.next().done === true;
+      });
+      if (over || this.#end !== null) return false;
+    }
+    return true;
+  }
+
+  #flush(): void {
+    this.#delivery.flush();
+    if (this.#paused || !this.#delivery.isFull) return;
+    this.#setPaused(true);
+    this.#session.pause();
+  }
+
+  /** Nothing is read from the server while it is paused: it must not have to wait for us. */
+  #setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#acknowledger.deaf = paused;
+    clearTimeout(this.#watchTimer);
+    if (paused) {
+      this.#watchTimer = setTimeout(() => this.#shutdownWatch.start(), SHUTDOWN_WATCH_AFTER);
+    } else this.#shutdownWatch.stop();
+  }
+}
+
+function endBy(error: unknown): StreamEnd {
+  if (error instanceof NoBinaryDecoder) return { reason: 'again', without: 'binary' };
+  if (error instanceof UnclearRollback) return { reason: 'again', without: 'buffer' };
+  return { reason: 'error', error };
+}
+
+function unknownReplicationMessage(tag: number | undefined): ProtocolViolation {
+  const problem = tag === undefined ? 'an empty frame' : `unknown tag 0x${tag.toString(16)}`;
+  return new ProtocolViolation('replication message', problem, 0);
+}

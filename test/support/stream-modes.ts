@@ -1,0 +1,88 @@
+// Every way to ask a server for the same changes, and what must be equal between them.
+
+import type { Streaming } from '../../src/pgoutput/plugin-options.ts';
+
+export interface Mode {
+  readonly streaming: Streaming;
+  readonly binary: boolean;
+  readonly twoPhase: boolean;
+}
+
+/** When a server sends a transaction in progress: once it is large, or from its first change on. */
+export type Pressure = 'memory' | 'each change';
+
+const NO_YES = [false, true] as const;
+
+/** All that a server of this major version has. */
+export function modesOf(major: number): Mode[] {
+  const streamings: readonly Streaming[] =
+    major >= 16
+      ? ['off', 'on', 'parallel', 'buffer']
+      : major >= 14
+        ? ['off', 'on', 'buffer']
+        : ['off'];
+  const binaries = major >= 14 ? NO_YES : [false];
+  const twoPhases = major >= 15 ? NO_YES : [false];
+  return streamings.flatMap((streaming) =>
+    binaries.flatMap((binary) => twoPhases.map((twoPhase) => ({ streaming, binary, twoPhase }))),
+  );
+}
+
+/** `--streaming on --binary --two-phase`: the mode as it is typed. */
+export function modeOptions({ streaming, binary, twoPhase }: Mode): string[] {
+  return [
+    ...(streaming === 'off' ? [] : ['--streaming', streaming]),
+    ...(binary ? ['--binary'] : []),
+    ...(twoPhase ? ['--two-phase', '--yes'] : []),
+  ];
+}
+
+export const modeName = (mode: Mode): string => modeOptions(mode).join(' ') || 'no options';
+
+/** The environment that makes a server stream, as PGOPTIONS. */
+export function pressed(major: number, pressure: Pressure): Record<string, string> {
+  if (major < 13) return {};
+  const settings = ['logical_decoding_work_mem=64kB'];
+  if (pressure === 'each change' && major >= 16) {
+    settings.push('debug_logical_replication_streaming=immediate');
+  }
+  return { PGOPTIONS: settings.map((setting) => `-c ${setting}`).join(' ') };
+}
+
+/** What one mode printed. */
+export interface ModeRun {
+  readonly mode: Mode;
+  readonly stdout: string;
+  readonly notices: readonly string[];
+}
+
+const sameBut = (run: ModeRun, mode: Partial<Mode>) => (other: ModeRun) =>
+  modeName(other.mode) === modeName({ ...run.mode, ...mode });
+
+/** Pairs of outputs that must be the same byte for byte, with what they show of it. */
+export function equalOutputs(runs: readonly ModeRun[]): [string, string, string][] {
+  const pairs: [string, string, string][] = [];
+  const add = (run: ModeRun, mode: Partial<Mode>, shown: (ndjson: string) => string): void => {
+    const other = runs.find(sameBut(run, mode));
+    if (other === undefined) return;
+    const names = `${modeName(run.mode)} as ${modeName(other.mode)}`;
+    pairs.push([names, shown(run.stdout), shown(other.stdout)]);
+  };
+  for (const run of runs) {
+    if (run.mode.binary) add(run, { binary: false }, whole);
+    if (run.mode.streaming === 'buffer') add(run, { streaming: 'off' }, withoutOriginLsn);
+    if (run.mode.streaming === 'parallel') add(run, { streaming: 'on' }, withoutAbortPlace);
+    if (run.mode.twoPhase && !run.stdout.includes('"gid":')) add(run, { twoPhase: false }, whole);
+  }
+  return pairs;
+}
+
+const whole = (ndjson: string): string => ndjson;
+
+/** Of a transaction in progress the server does not know yet where it was committed first. */
+const withoutOriginLsn = (ndjson: string): string =>
+  ndjson.replaceAll(/,"origin_lsn":"[^"]*"/g, '');
+
+/** Only asked for 'parallel' the server says where a transaction was aborted. */
+const withoutAbortPlace = (ndjson: string): string =>
+  ndjson.replaceAll(/,"abort_lsn":"[^"]*","abort_time":"[^"]*"/g, '');

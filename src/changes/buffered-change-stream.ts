@@ -23,16 +23,24 @@ interface KeptTransaction {
   readonly aborted: Set<number>;
   /** It holds logical messages. */
   hasMessages: boolean;
+  /** It came from another server, whose position is told only to who reads it unstreamed. */
+  hasOrigin: boolean;
+}
+
+/** What was streamed of a transaction does not say all that it would have said unstreamed. */
+export class IncompleteStream extends ProtocolViolation {
+  constructor() {
+    super('streamed transaction', 'it must be read again unstreamed', 0);
+  }
 }
 
 /**
  * The server names the transaction of a streamed message, never the subtransaction: where some of
- * these were rolled back, nobody can tell whether a message was.
+ * these were rolled back, nobody can tell whether a message was. And the position at the origin is
+ * not known before the commit.
  */
-export class UnclearRollback extends ProtocolViolation {
-  constructor() {
-    super('message', 'it may belong to a subtransaction that was rolled back', 0);
-  }
+function isIncomplete({ hasMessages, hasOrigin, aborted }: KeptTransaction): boolean {
+  return hasOrigin || (hasMessages && aborted.size > 0);
 }
 
 /** A transaction that ended, to be handed out step by step so that the output can keep up. */
@@ -67,6 +75,7 @@ export class BufferedChangeStream extends ChangeStream {
   keep(bytes: Buffer, start: number, end: number, walStart: LsnWords): boolean {
     if (this.#open === null || bytes[start] === STREAM_STOP) return false;
     if (bytes[start] === MESSAGE) this.#open.hasMessages = true;
+    if (bytes[start] === ORIGIN) this.#open.hasOrigin = true;
     this.#open.spool.append(bytes.subarray(start, end), walStart);
     return true;
   }
@@ -92,6 +101,7 @@ export class BufferedChangeStream extends ChangeStream {
       spool: new TransactionSpool(this.#directory),
       aborted: new Set<number>(),
       hasMessages: false,
+      hasOrigin: false,
     };
     this.#kept.set(xid, kept);
     this.#open = kept;
@@ -125,7 +135,7 @@ export class BufferedChangeStream extends ChangeStream {
 
   *#replayed(xid: number, unit: { begin(): void; end(): void }): Replay {
     const kept = this.#kept.get(xid);
-    if (kept?.hasMessages && kept.aborted.size > 0) throw new UnclearRollback();
+    if (kept !== undefined && isIncomplete(kept)) throw new IncompleteStream();
     unit.begin();
     if (kept !== undefined) yield* this.#messages(kept);
     this.#forget(xid);

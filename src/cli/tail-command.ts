@@ -98,7 +98,7 @@ async function formatterFactory(
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
   binary: 'a value turned up that only the server can turn into text: going on without --binary',
   buffer:
-    'a message may belong to what was rolled back: going on without --streaming buffer, which cannot tell',
+    'a transaction in progress was not sent with all that it holds: going on without --streaming buffer',
 };
 
 /** Why values come as text although binary ones were asked for. */
@@ -111,8 +111,8 @@ function whyText({ values }: Source): string | undefined {
 }
 
 /** What is good to know when something looks odd. */
-function detailLine({ connection }: CommandOptions, { server, position }: Source): string {
-  const from = position === undefined ? 'a new position' : formatLsn(position);
+function detailLine({ connection }: CommandOptions, { server, slot }: Source): string {
+  const from = slot.position === undefined ? 'its own position' : formatLsn(slot.position);
   const end = formatLsn(server.walEnd);
   const version = `protocol version ${protocolVersion(server.major)}`;
   return `from ${from}, the server's WAL ends at ${end}; ${serverAddress(connection)}, ${version}`;

@@ -141,8 +141,23 @@ class BlockReader {
   }
 }
 
-/** Opened in a folder that nobody else can enter, and removed with it at once. */
+/** A file that never has a name; Node does not know this flag of Linux. */
+const O_TMPFILE = 0o20_000_000 | constants.O_DIRECTORY;
+
 function namelessFile(directory: string): number {
+  if (process.platform !== 'linux') return unlinkedFile(directory);
+  try {
+    return openSync(directory, constants.O_RDWR | O_TMPFILE, 0o600);
+  } catch (error) {
+    // not every file system has it
+    const { code } = error as NodeJS.ErrnoException; // openSync throws nothing else
+    if (code === 'EOPNOTSUPP' || code === 'EISDIR') return unlinkedFile(directory);
+    throw error;
+  }
+}
+
+/** Opened in a folder that nobody else can enter, and removed with it at once. */
+function unlinkedFile(directory: string): number {
   const folder = mkdtempSync(join(directory, 'pgtail-spool-'));
   try {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;

@@ -5,7 +5,6 @@ import { withCatalog } from '../catalog/catalog-connection.ts';
 import { readPublishedTypes, type TextOnlyColumn } from '../catalog/published-types.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
-import type { Lsn } from '../lsn.ts';
 import { type PgoutputRequest, unsupportedOption } from '../pgoutput/plugin-options.ts';
 import type { BinaryTypeLookup } from '../pgtypes/binary/type-lookup.ts';
 import {
@@ -43,8 +42,6 @@ export interface Source {
   readonly partialRoots: readonly number[];
   readonly publications: readonly string[];
   readonly values: ValueFormat;
-  /** What the slot has been acknowledged up to; undefined if it was just made. */
-  readonly position: Lsn | undefined;
 }
 
 /** @throws PgtailError: exit code 2, 4 or 6. */
@@ -64,8 +61,7 @@ export async function prepareSource(
   const values = await valueFormat(session, options, publications, server.major);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
-  const position = found.slot?.confirmedFlushLsn;
-  return { server, slot, partialRoots, publications, values, position };
+  return { server, slot, partialRoots, publications, values };
 }
 
 function checkSupported(request: PgoutputRequest, major: number): void {

@@ -3,8 +3,8 @@
 
 import {
   BufferedChangeStream,
+  IncompleteStream,
   type Replay,
-  UnclearRollback,
 } from '../changes/buffered-change-stream.ts';
 import { ChangeStream, type ChangeStreamOptions } from '../changes/change-stream.ts';
 import { type PgtailError, ProtocolViolation } from '../errors.ts';
@@ -24,8 +24,8 @@ import { Acknowledger } from './acknowledger.ts';
 import type { Delivery, DeliveryListener } from './delivery.ts';
 
 /**
- * `binary`: a value turned up that only the server can turn into text. `buffer`: a kept transaction
- * cannot be told from what was rolled back in it.
+ * `binary`: a value turned up that only the server can turn into text. `buffer`: a transaction
+ * cannot be read streamed, or what was kept of it does not say all.
  */
 export type DroppedOption = 'binary' | 'buffer';
 
@@ -305,7 +305,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
 function endBy(error: unknown): StreamEnd {
   if (error instanceof NoBinaryDecoder) return { reason: 'again', without: 'binary' };
-  if (error instanceof UnclearRollback) return { reason: 'again', without: 'buffer' };
+  if (error instanceof IncompleteStream) return { reason: 'again', without: 'buffer' };
   return { reason: 'error', error };
 }
 

@@ -90,6 +90,8 @@ async function preparedSource(
 }
 
 const SLOT_IN_USE = '55006';
+/** Some transactions the server can decode whole, but not while they are in progress. */
+const INTERNAL_ERROR = 'XX000';
 /** A reader that has just ended may hold the slot a moment longer. */
 const SLOT_PATIENCE = 2000;
 const SLOT_RETRY = 200;
@@ -129,7 +131,8 @@ async function tailSource(first: Connected): Promise<void> {
       const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
       if (stream.end?.reason !== 'again') return throwIfFailed(stream.end);
       const { unfinished } = stream;
-      if (unfinished.length > 0) formatter.restart(stream.lastEnd ?? connected.from, unfinished);
+      const after = stream.lastEnd ?? connected.from ?? first.source.slot.position;
+      if (unfinished.length > 0) formatter.restart(after, unfinished);
       connected = await connectedAgain(connected, stream, stream.end.without);
     }
   } finally {
@@ -210,6 +213,9 @@ async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> 
     if (stream.end === null) stream.stop({ reason: 'error', error: serverEndedStream() });
   } catch (error) {
     if (stream.end !== null) return;
+    if (connected.options.streaming === 'buffer' && hasSqlState(error, INTERNAL_ERROR)) {
+      return stream.stop({ reason: 'again', without: 'buffer' });
+    }
     const failure = error instanceof PgtailError ? error : streamFailure(error, source.slot.name);
     stream.stop({ reason: 'error', error: failure });
   }

@@ -36,6 +36,7 @@ const SQLSTATE = {
   notInPrerequisiteState: '55000',
   objectInUse: '55006',
   featureNotSupported: '0A000',
+  internalError: 'XX000',
 } as const;
 
 /** A server's report with its own words, an exit code, and our hint where it has none. */
@@ -194,6 +195,13 @@ export function streamFailure(error: unknown, slot: string): PgtailError {
       );
     case SQLSTATE.notInPrerequisiteState:
       return reported(error, EXIT.slot, `slot ${JSON.stringify(slot)}`);
+    case SQLSTATE.internalError:
+      return reported(
+        error,
+        EXIT.failure,
+        before,
+        'if a transaction in progress is read (--streaming), it may be read after its commit: --streaming off',
+      );
     default:
       return reported(error, EXIT.failure, before);
   }

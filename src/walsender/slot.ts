@@ -1,6 +1,7 @@
 // The slot to read: the one asked for, made if wanted, or a temporary one of our own.
 // https://www.postgresql.org/docs/current/logicaldecoding-explanation.html
 
+import { type Lsn, parseLsn } from '../lsn.ts';
 import { createReplicationSlot } from './commands.ts';
 import { missingSlot, type Preflight } from './preflight.ts';
 import { createSlotFailure, hasSqlState } from './server-error.ts';
@@ -21,6 +22,8 @@ export interface ReadySlot {
   readonly name: string;
   readonly temporary: boolean;
   readonly created: boolean;
+  /** What it has been acknowledged up to, or where it was made; undefined if nobody told. */
+  readonly position: Lsn | undefined;
 }
 
 /**
@@ -34,26 +37,32 @@ export async function prepareSlot(
 ): Promise<ReadySlot> {
   const { name, create, temporaryName } = request;
   if (name === undefined) {
-    await createSlot(session, temporaryName, true);
-    return { name: temporaryName, temporary: true, created: true };
+    const position = await createSlot(session, temporaryName, true);
+    return { name: temporaryName, temporary: true, created: true, position };
   }
-  if (found.slot !== undefined) return { name, temporary: false, created: false };
+  if (found.slot !== undefined) {
+    const position = found.slot.confirmedFlushLsn;
+    return { name, temporary: false, created: false, position };
+  }
   if (!create) throw missingSlot(name);
-  const created = await createSlot(session, name, false);
-  return { name, temporary: false, created };
+  const position = await createSlot(session, name, false);
+  return { name, temporary: false, created: position !== undefined, position };
 }
 
-/** Waits for every transaction that is open now. False if somebody else was quicker. */
+/**
+ * Waits for every transaction that is open now. Returns where the slot begins; undefined if
+ * somebody else was quicker.
+ */
 async function createSlot(
   session: ReplicationSession,
   name: string,
   temporary: boolean,
-): Promise<boolean> {
+): Promise<Lsn | undefined> {
   try {
-    await session.query(createReplicationSlot(name, temporary));
-    return true;
+    const [rows = []] = await session.query(createReplicationSlot(name, temporary));
+    return parseLsn(rows[0]?.consistent_point ?? '');
   } catch (error) {
-    if (hasSqlState(error, DUPLICATE_OBJECT) && !temporary) return false;
+    if (hasSqlState(error, DUPLICATE_OBJECT) && !temporary) return undefined;
     throw createSlotFailure(error, name);
   }
 }

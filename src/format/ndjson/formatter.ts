@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ByteWriter } from '../../byte-writer.ts';
 import { ProtocolViolation } from '../../errors.ts';
-import { formatLsn, type Lsn } from '../../lsn.ts';
+import { formatLsn, INVALID_LSN, type Lsn } from '../../lsn.ts';
 import type {
   Commit,
   CommitPrepared,
@@ -87,8 +87,9 @@ export class NdjsonFormatter implements Formatter {
   }
 
   origin(transaction: Transaction, origin: Origin): void {
-    const origin_lsn = formatLsn(origin.originLsn);
-    this.#line({ op: 'origin', xid: transaction.xid, origin: origin.name, origin_lsn });
+    // of a transaction in progress it is not known yet
+    const where = origin.originLsn !== INVALID_LSN && { origin_lsn: formatLsn(origin.originLsn) };
+    this.#line({ op: 'origin', xid: transaction.xid, origin: origin.name, ...where });
   }
 
   relation(relation: Relation): void {

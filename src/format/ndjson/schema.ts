@@ -155,7 +155,7 @@ const origin = z.strictObject({
   op: z.literal('origin'),
   xid: uint32,
   origin: z.string(),
-  origin_lsn: lsn,
+  origin_lsn: lsn.optional(),
 });
 
 const type = z.strictObject({

@@ -1,7 +1,7 @@
 // A short ordinary connection for catalog queries that must not run on the replication connection.
 
 import { Client, type ClientConfig } from 'pg';
-import type { QueryRows } from '../walsender/session.ts';
+import { type QueryRows, textQuery } from '../walsender/text-query.ts';
 
 /** Runs a simple query and gives the rows of each statement, every value as text. */
 export type RunQuery = (sql: string) => Promise<readonly QueryRows[]>;
@@ -19,14 +19,8 @@ export async function withCatalog<T>(
   client.on('error', () => {}); // the query in progress fails too, and tells
   await client.connect();
   try {
-    return await work(async (sql) => {
-      const result: unknown = await client.query({ text: sql, types: TEXT_TYPES });
-      const results = Array.isArray(result) ? result : [result];
-      return results.map((each: { rows: Record<string, string | null>[] }) => each.rows);
-    });
+    return await work((sql) => textQuery(client, sql));
   } finally {
     await client.end().catch(() => {});
   }
 }
-
-const TEXT_TYPES = { getTypeParser: () => (value: string) => value };

@@ -1,6 +1,8 @@
 // The options of pgoutput: what to ask which server for.
 // https://www.postgresql.org/docs/current/protocol-logical-replication.html
 
+import { quoteIdentifier } from './quote-identifier.ts';
+
 /** What to do with large transactions in progress: `buffer` keeps them until they commit. */
 export const STREAMING_MODES = ['off', 'on', 'parallel', 'buffer'] as const;
 
@@ -59,6 +61,7 @@ export function pgoutputOptions(
 ): Readonly<Record<string, string>> {
   return {
     proto_version: String(protocolVersion(major)),
+    // a list of identifiers: without quotes `MyPub` would be folded to `mypub`
     publication_names: request.publications.map(quoteIdentifier).join(','),
     ...(request.messages && hasLogicalMessages(major) && { messages: 'true' }),
     ...(request.binary && { binary: 'true' }),
@@ -72,9 +75,4 @@ export function pgoutputOptions(
 function streamingOption(streaming: Streaming): { readonly streaming?: string } {
   if (streaming === 'off') return {};
   return { streaming: streaming === 'parallel' ? 'parallel' : 'on' };
-}
-
-/** The option is a list of identifiers: without quotes `MyPub` would be folded to `mypub`. */
-function quoteIdentifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

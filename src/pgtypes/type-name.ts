@@ -1,6 +1,7 @@
 // Type names as format_type() prints them: `numeric(10,2)`, `timestamp(3) with time zone`, `text[]`.
 // https://www.postgresql.org/docs/current/functions-info.html (format_type)
 
+import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { builtinArrayElement, builtinType, OID } from './builtin-types.ts';
 
 const SQL_NAMES: Readonly<Record<string, string>> = {
@@ -31,12 +32,12 @@ export function builtinTypeName(typeId: number, typmod: number): string | undefi
 
 /** `schema.name` with each part quoted where SQL would need it. */
 export function qualifiedTypeName(schema: string, name: string): string {
-  const sqlName = schema === 'pg_catalog' ? (SQL_NAMES[name] ?? quoteIdentifier(name)) : undefined;
-  return sqlName ?? `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+  const sqlName = schema === 'pg_catalog' ? (SQL_NAMES[name] ?? identifier(name)) : undefined;
+  return sqlName ?? `${identifier(schema)}.${identifier(name)}`;
 }
 
-function quoteIdentifier(name: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+function identifier(name: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : quoteIdentifier(name);
 }
 
 const LENGTH_HEADER = 4;

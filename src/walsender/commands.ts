@@ -3,11 +3,7 @@
 
 import type { Lsn } from '../lsn.ts';
 import { formatLsn } from '../lsn.ts';
-
-/** The replication grammar and SQL quote names alike: a double quote is doubled. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
+import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 
 /** An SQL string constant that means the same whatever standard_conforming_strings says. */
 export function quoteLiteral(text: string): string {
@@ -32,12 +28,12 @@ export interface StartReplication {
 
 export function startReplication({ slot, from, options }: StartReplication): string {
   const list = Object.entries(options).map(([name, value]) => `${name} ${quoteOptionValue(value)}`);
-  const where = `${quoteName(slot)} LOGICAL ${formatLsn(from)}`;
+  const where = `${quoteIdentifier(slot)} LOGICAL ${formatLsn(from)}`;
   return `START_REPLICATION SLOT ${where} (${list.join(', ')})`;
 }
 
 /** No snapshot is exported: nobody reads the tables at the slot's starting point. */
 export function createReplicationSlot(slot: string, temporary: boolean): string {
   const kind = temporary ? 'TEMPORARY LOGICAL' : 'LOGICAL';
-  return `CREATE_REPLICATION_SLOT ${quoteName(slot)} ${kind} pgoutput NOEXPORT_SNAPSHOT`;
+  return `CREATE_REPLICATION_SLOT ${quoteIdentifier(slot)} ${kind} pgoutput NOEXPORT_SNAPSHOT`;
 }

@@ -5,13 +5,13 @@
 import { z } from 'zod';
 import { EXIT, PgtailError } from '../errors.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
-import { quoteLiteral, quoteName } from './commands.ts';
+import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
+import { quoteLiteral } from './commands.ts';
 import { queryFailure } from './server-error.ts';
-import type { QueryRows, ReplicationSession } from './session.ts';
+import type { ReplicationSession } from './session.ts';
+import type { QueryRows } from './text-query.ts';
 
 export interface ServerFacts {
-  /** 180004 for 18.4 */
-  readonly versionNumber: number;
   readonly major: number;
   readonly walLevel: string;
   readonly database: string;
@@ -26,7 +26,6 @@ export interface SlotFacts {
   readonly plugin: string | null;
   readonly slotType: string;
   readonly database: string | null;
-  readonly restartLsn: Lsn | undefined;
   readonly confirmedFlushLsn: Lsn | undefined;
   /** `lost` if WAL that the slot needs is gone (13+). */
   readonly walStatus: string | null;
@@ -71,7 +70,6 @@ const slotJson = z.object({
   plugin: z.string().nullable(),
   slot_type: z.string(),
   database: z.string().nullable(),
-  restart_lsn: lsnText.nullable(),
   confirmed_flush_lsn: lsnText.nullable(),
   wal_status: z.string().nullable().default(null),
   two_phase: z.boolean().nullable().default(false),
@@ -120,7 +118,6 @@ export async function readPreflight(
 function serverFacts(rows: QueryRows): ServerFacts {
   const row = serverRow.parse(rows[0]);
   return {
-    versionNumber: row.server_version_num,
     major: Math.floor(row.server_version_num / 10_000),
     walLevel: row.wal_level,
     database: row.database,
@@ -147,7 +144,6 @@ function slotFacts(rows: QueryRows): SlotFacts | undefined {
     plugin: row.plugin,
     slotType: row.slot_type,
     database: row.database,
-    restartLsn: row.restart_lsn ?? undefined,
     confirmedFlushLsn: row.confirmed_flush_lsn ?? undefined,
     walStatus: row.wal_status,
     twoPhase: row.two_phase ?? false,
@@ -196,7 +192,7 @@ const LISTED_NAMES = 20;
 function existing(publications: readonly string[], wanted: string): string {
   if (publications.length === 0) {
     // published, a table without replica identity refuses UPDATE and DELETE
-    const create = `CREATE PUBLICATION ${quoteName(wanted)} FOR ALL TABLES;`;
+    const create = `CREATE PUBLICATION ${quoteIdentifier(wanted)} FOR ALL TABLES;`;
     return `${create} (FOR TABLE … if some have no primary key: UPDATE and DELETE on them would fail)`;
   }
   const listed = publications.slice(0, LISTED_NAMES).map((name) => JSON.stringify(name));

@@ -3,6 +3,7 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { EXIT, type ExitCode, PgtailError, ProtocolViolation } from '../errors.ts';
+import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 
 /** The fields of an ErrorResponse that psql would show, as pg hands them over. */
 interface ServerReport {
@@ -92,7 +93,7 @@ function refused(error: ServerReport, address: string, user: string): PgtailErro
         error,
         EXIT.notReady,
         `role ${JSON.stringify(user)} may not replicate`,
-        `as a superuser: ALTER ROLE ${quoted(user)} REPLICATION;`,
+        `as a superuser: ALTER ROLE ${quoteIdentifier(user)} REPLICATION;`,
       );
     case SQLSTATE.tooManyConnections:
     case SQLSTATE.configurationLimit:
@@ -232,5 +233,3 @@ function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -15,6 +15,7 @@ import {
   sslAttempts,
 } from './client-config.ts';
 import { connectFailure } from './server-error.ts';
+import { type QueryRows, textQuery } from './text-query.ts';
 
 /** A notice of the server, with what psql would show of it. */
 export interface ServerNotice {
@@ -148,10 +149,8 @@ export class ReplicationSession {
   }
 
   /** Runs a simple query; several statements give several results. Values come as text. */
-  async query(sql: string): Promise<readonly QueryRows[]> {
-    const result: unknown = await this.#client.query({ text: sql, types: TEXT_TYPES });
-    const results = Array.isArray(result) ? result : [result];
-    return results.map((each: { rows: Record<string, string | null>[] }) => each.rows);
+  query(sql: string): Promise<readonly QueryRows[]> {
+    return textQuery(this.#client, sql);
   }
 
   /** Frames go to this handler from now on. To be called once, before `start`. */
@@ -329,11 +328,6 @@ export class ReplicationSession {
     throw error ?? new ProtocolViolation('replication stream', 'ended without CommandComplete', 0);
   }
 }
-
-export type QueryRows = readonly Readonly<Record<string, string | null>>[];
-
-/** Every value as the server's text: what a row means is decided by whoever asked. */
-const TEXT_TYPES = { getTypeParser: () => (value: string) => value };
 
 /** Waits for a promise, but at most `deadline` ms; then does what is to be done instead. */
 async function within(

@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pgoutputOptions } from '../../src/pgoutput/plugin-options.ts';
+import { quoteIdentifier } from '../../src/pgoutput/quote-identifier.ts';
 import {
   createReplicationSlot,
   quoteLiteral,
-  quoteName,
   startReplication,
 } from '../../src/walsender/commands.ts';
 
@@ -60,7 +60,7 @@ describe('quoting', () => {
   it('can be undone for any name', () => {
     fc.assert(
       fc.property(hostile, (name) => {
-        const quoted = quoteName(name);
+        const quoted = quoteIdentifier(name);
         expect(quoted).toMatch(/^"(?:[^"]|"")*"$/);
         expect(quoted.slice(1, -1).replaceAll('""', '"')).toBe(name);
       }),

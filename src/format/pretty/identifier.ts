@@ -1,11 +1,13 @@
 // Names as one would write them in SQL: quoted when they need it, so that each ends where it seems to.
 // https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS
 
+import { quoteIdentifier } from '../../pgoutput/quote-identifier.ts';
+
 const NEEDS_NO_QUOTES = /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{M}\p{Nd}_$]*$/u;
 
 /** `order_lines`, `"Order Lines"`. Not yet safe to print. */
 export function identifier(name: string): string {
-  return NEEDS_NO_QUOTES.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  return NEEDS_NO_QUOTES.test(name) ? name : quoteIdentifier(name);
 }
 
 /** `shop.order_lines`. Not yet safe to print. */

@@ -65,3 +65,16 @@ function tooLarge(bytes: number): PgtailError {
     hint: 'its row is too large: leave its table out with --table, or its column out of the publication',
   });
 }
+
+/** Copies into room that was reserved. A loop: for a few bytes a call to copy() costs more. */
+export function appendReserved(
+  out: ByteWriter,
+  source: Uint8Array,
+  start = 0,
+  end = source.length,
+): void {
+  const bytes = out.bytes;
+  let at = out.length;
+  for (let i = start; i < end; i++) bytes[at++] = source[i]!;
+  out.length = at;
+}

@@ -14,6 +14,8 @@ import {
 const PIECE = 16 * 1024;
 
 export class PipeOutput implements Output {
+  /** Called when this is closed: ends what watches the reader. */
+  endWatch: () => void = () => {};
   readonly #socket: Socket;
   readonly #listener: OutputListener;
   /** Blocks not accepted yet; of the first one, what is left of it. */
@@ -84,6 +86,7 @@ export class PipeOutput implements Output {
 
   close(): void {
     this.#gone = true;
+    this.endWatch();
     this.#socket.destroy();
   }
 }

@@ -56,12 +56,7 @@ async function openPipe(listener: OutputListener): Promise<Output> {
   const output = new PipeOutput(reopened() ?? STDOUT, listener);
   const watched = reopened();
   if (watched === undefined) return output;
-  const endWatch = await watchReader(watched, () => output.readerGone());
-  const close = output.close.bind(output);
-  output.close = () => {
-    endWatch();
-    close();
-  };
+  output.endWatch = await watchReader(watched, () => output.readerGone());
   return output;
 }
 

@@ -1,6 +1,6 @@
 // From a value's text as the server sent it to the JSON that row_to_json would print for it.
 
-import type { ByteWriter } from '../byte-writer.ts';
+import { appendReserved, type ByteWriter } from '../byte-writer.ts';
 import { MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
 
 /**
@@ -30,13 +30,18 @@ const CARRIAGE_RETURN = 0x0d;
 export const encodeString: ColumnEncoder = writeJsonString;
 
 export const encodeBool: ColumnEncoder = (out, source, start) => {
-  append(out, source[start] === LETTER_T ? TRUE : FALSE, 0, source[start] === LETTER_T ? 4 : 5);
+  appendReserved(
+    out,
+    source[start] === LETTER_T ? TRUE : FALSE,
+    0,
+    source[start] === LETTER_T ? 4 : 5,
+  );
 };
 
 /** The server's digits as they are; NaN and the infinities are strings. */
 export const encodeNumber: ColumnEncoder = (out, source, start, end) => {
   const first = source[start] === MINUS ? source[start + 1] : source[start];
-  if (first !== undefined && isDigit(first)) append(out, source, start, end);
+  if (first !== undefined && isDigit(first)) appendReserved(out, source, start, end);
   else writeJsonString(out, source, start, end);
 };
 
@@ -58,8 +63,8 @@ export const encodeTimestamptz: ColumnEncoder = (out, source, start, end) => {
   writeJsonString(out, source, start, zoneEnd);
   joinDateAndTime(out, opening, zoneEnd - start);
   out.length -= 1; // the closing quote
-  append(out, COLON_ZERO_ZERO, 0, 3);
-  append(out, source, zoneEnd, end); // " BC" or nothing
+  appendReserved(out, COLON_ZERO_ZERO, 0, 3);
+  appendReserved(out, source, zoneEnd, end); // " BC" or nothing
   out.bytes[out.length++] = 0x22;
 };
 
@@ -89,12 +94,4 @@ function zoneStart(source: Buffer, start: number, end: number): number {
 
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
-}
-
-/** Copies bytes into reserved room. A loop: most values are shorter than a call to copy() costs. */
-function append(out: ByteWriter, source: Uint8Array, start: number, end: number): void {
-  const bytes = out.bytes;
-  let at = out.length;
-  for (let i = start; i < end; i++) bytes[at++] = source[i]!;
-  out.length = at;
 }

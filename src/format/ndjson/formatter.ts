@@ -1,7 +1,7 @@
 // NDJSON, version 1: one JSON object a line, from the server's bytes to JSON bytes.
 
 import { isUtf8 } from 'node:buffer';
-import type { ByteWriter } from '../../byte-writer.ts';
+import { appendReserved, type ByteWriter } from '../../byte-writer.ts';
 import { ProtocolViolation } from '../../errors.ts';
 import { formatLsn, INVALID_LSN, type Lsn } from '../../lsn.ts';
 import type {
@@ -231,29 +231,29 @@ export class NdjsonFormatter implements Formatter {
     const out = this.#out;
     const text = this.#textOf(change.transaction);
     out.reserve(head.length + LINE_ROOM);
-    append(out, head);
+    appendReserved(out, head);
     if (tables !== undefined) out.text(JSON.stringify(tables.tables));
     out.reserve(LINE_ROOM + text.tail.length);
-    append(out, text.xid);
+    appendReserved(out, text.xid);
     if (change.subxid !== 0) {
-      append(out, SUBXID);
+      appendReserved(out, SUBXID);
       appendNumber(out, change.subxid);
     }
-    append(out, SEQ);
+    appendReserved(out, SEQ);
     appendNumber(out, change.seq);
-    append(out, LSN);
+    appendReserved(out, LSN);
     appendHex(out, change.lsnHigh);
     out.bytes[out.length++] = 0x2f; // '/'
     appendHex(out, change.lsnLow);
     out.bytes[out.length++] = QUOTE;
-    append(out, text.tail);
+    appendReserved(out, text.tail);
   }
 
   /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
   #row(plan: RelationPlan, label: Buffer, row: TupleData, oldRow: TupleData | null): void {
     const out = this.#out;
     out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, oldRow));
-    append(out, label);
+    appendReserved(out, label);
     const opening = out.length;
     for (let column = 0; column < row.columnCount; column++) {
       const source = tupleWithNewValue(row, oldRow, column);
@@ -287,7 +287,7 @@ export class NdjsonFormatter implements Formatter {
   ): void {
     const out = this.#out;
     out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
-    append(out, label);
+    appendReserved(out, label);
     const opening = out.length;
     for (const column of columns) {
       if (row.hasValue(column)) this.#column(plan, row, column);
@@ -298,9 +298,9 @@ export class NdjsonFormatter implements Formatter {
 
   #column(plan: RelationPlan, row: TupleData, column: number): void {
     const out = this.#out;
-    append(out, plan.keys[column]!);
+    appendReserved(out, plan.keys[column]!);
     const kind = row.kinds[column];
-    if (kind === COLUMN_NULL) append(out, NULL);
+    if (kind === COLUMN_NULL) appendReserved(out, NULL);
     else if (kind === COLUMN_BINARY) throw unaskedBinary(plan.relation, column);
     else plan.encoders[column]!(out, row.bytes, row.starts[column]!, row.ends[column]!);
   }
@@ -404,14 +404,6 @@ function closeList(out: ByteWriter, opening: number): void {
   out.reserve(2);
   openBracket(out, opening, OPEN_BRACKET);
   out.bytes[out.length++] = CLOSE_BRACKET;
-}
-
-/** Copies into reserved room. A loop: for a few bytes a call to copy() costs more. */
-function append(out: ByteWriter, source: Buffer): void {
-  const bytes = out.bytes;
-  let at = out.length;
-  for (let i = 0; i < source.length; i++) bytes[at++] = source[i]!;
-  out.length = at;
 }
 
 /** An unsigned number in decimal, into reserved room. */

@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { connectionSettings } from '../src/connection/settings.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../src/demo/embedded-server.ts';
 import { INVALID_LSN, lsnFromWords } from '../src/lsn.ts';
+import type { CatalogTypes } from '../src/pgtypes/type-facts.ts';
 import { startReplication } from '../src/walsender/commands.ts';
 import { STREAM_SEARCH_PATH } from '../src/walsender/pinned-settings.ts';
 import { ReplicationSession } from '../src/walsender/session.ts';
@@ -19,8 +20,9 @@ import {
   checkAgainstServer,
   type WitnessedRow,
 } from '../test/fixtures/oracles.ts';
-import { type Frame, framesText, replay } from '../test/fixtures/replay.ts';
+import { calls, type Frame, framesText, replay } from '../test/fixtures/replay.ts';
 import { SCENARIOS, type Scenario } from '../test/fixtures/scenarios.ts';
+import { catalogTypes } from '../test/support/catalog-types.ts';
 import { nativeDirectory } from '../test/support/server-binaries.ts';
 
 const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url));
@@ -77,7 +79,13 @@ async function recordScenario(
   await withClient(server, 'postgres', (admin) => admin.query(`CREATE DATABASE ${database}`));
   const witnessed = await withClient(server, database, (client) => play(client, scenario));
   const frames = await receive(server, database, scenario);
-  const ndjson = replay(frames, 'ndjson');
+  const { host, port, user, major } = server;
+  const connection = { host, port, user, database, ssl: false };
+  const announced = calls(frames).flatMap((call) =>
+    call.call === 'type' ? [call.type.typeId] : [],
+  );
+  const catalog = await catalogTypes(connection, major, [...new Set(announced)]);
+  const ndjson = replay(frames, 'ndjson', { catalog });
   try {
     if (scenario.protocol === 1) checkAgainstPlugin(frames);
     checkAgainstServer(frames, ndjson, witnessed);
@@ -86,8 +94,16 @@ async function recordScenario(
   }
   writeFileSync(join(folder, `${name}.frames`), framesText(frames));
   writeFileSync(join(folder, `${name}.ndjson`), ndjson);
-  writeFileSync(join(folder, `${name}.pretty`), replay(frames, 'pretty'));
+  writeFileSync(join(folder, `${name}.pretty`), replay(frames, 'pretty', { catalog }));
+  if (catalog.facts.length > 0) writeFileSync(join(folder, `${name}.types.json`), inLines(catalog));
   process.stderr.write(`${server.major} ${name}: ${frames.length} frames\n`);
+}
+
+/** One type or name a line. */
+function inLines({ facts, names }: CatalogTypes): string {
+  const list = (items: readonly object[]): string =>
+    items.map((item) => JSON.stringify(item)).join(',\n');
+  return `{"facts":[\n${list(facts)}\n],"names":[\n${list(names)}\n]}\n`;
 }
 
 /** Makes the tables, the publication and the slot, and then the changes. */

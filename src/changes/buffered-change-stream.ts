@@ -9,6 +9,7 @@ import { type SpooledMessage, TransactionSpool } from '../spool/transaction-spoo
 import { Cursor } from '../wire/cursor.ts';
 import type { LsnWords } from '../wire/replication.ts';
 import { ChangeStream, type ChangeStreamOptions, type UnitListener } from './change-stream.ts';
+import { TypesWanted } from './types-wanted.ts';
 
 const TYPE = 0x59; // Y
 const RELATION = 0x52; // R
@@ -43,12 +44,26 @@ function isIncomplete({ hasMessages, hasOrigin, aborted }: KeptTransaction): boo
   return hasOrigin || (hasMessages && aborted.size > 0);
 }
 
-/** A transaction that ended, to be handed out step by step so that the output can keep up. */
-export type Replay = Generator<void, void, void>;
+/**
+ * A transaction that ended, to be handed out step by step so that the output can keep up. A step
+ * that wants types gives them, and is taken again after they have been learnt.
+ */
+export type Replay = Generator<TypesWanted | undefined, void, void>;
 
 export interface BufferedChangeStreamOptions extends ChangeStreamOptions {
   /** A folder for temporary files. */
   readonly spoolDirectory: string;
+}
+
+function* decodedKept(decoder: PgoutputDecoder, { bytes, walStart }: SpooledMessage): Replay {
+  for (;;) {
+    try {
+      return decoder.decodeKept(bytes, walStart);
+    } catch (error) {
+      if (!(error instanceof TypesWanted)) throw error;
+      yield error;
+    }
+  }
 }
 
 export class BufferedChangeStream extends ChangeStream {
@@ -147,9 +162,7 @@ export class BufferedChangeStream extends ChangeStream {
     if (decoder === null) throw new ProtocolViolation('stream', 'a transaction without decoder', 0);
     for (const message of spool.messages()) {
       if (this.finished) return;
-      if (!this.#wasRolledBack(message, aborted)) {
-        decoder.decodeKept(message.bytes, message.walStart);
-      }
+      if (!this.#wasRolledBack(message, aborted)) yield* decodedKept(decoder, message);
       yield;
     }
   }

@@ -20,9 +20,11 @@ import type {
 } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
+import type { ColumnType } from '../pgtypes/type-facts.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { Announcements, type PrintedAnnouncements } from './announcements.ts';
 import type { LineOp, Selection } from './selection.ts';
+import { TypesWanted } from './types-wanted.ts';
 
 /** Learns where the stream stands. A unit is what is acknowledged as a whole. */
 export interface UnitListener {
@@ -67,12 +69,16 @@ interface OpenTransaction {
  * A transaction's begin line is printed with its first line, and a relation's before the first line
  * that needs it, so what is filtered out leaves no trace. Once `finished`, nothing is printed and
  * no unit ends any more: the rest belongs to the next run.
+ *
+ * A relation or row that cannot be read without asking the catalog throws TypesWanted before
+ * anything has changed here: the same message is to come again once the types have been learnt.
  */
 export class ChangeStream implements PgoutputHandler {
   readonly #formatter: Formatter;
   readonly #selection: Selection;
   readonly #units: UnitListener;
   readonly #announcements: Announcements;
+  readonly #types: TypeRegistry;
   readonly #partialRoots: Set<number>;
   readonly #limit: number;
   readonly #stopAt: Lsn | undefined;
@@ -94,6 +100,7 @@ export class ChangeStream implements PgoutputHandler {
     this.#limit = options.limit ?? Number.POSITIVE_INFINITY;
     this.#stopAt = options.stopAt;
     this.#announcements = new Announcements(options);
+    this.#types = options.types;
     this.#shows = perRowOp((op) => options.selection.shows(op));
     this.#opensFrame = perRowOp((op) => options.selection.opensFrame(op));
   }
@@ -141,6 +148,7 @@ export class ChangeStream implements PgoutputHandler {
 
   relation(relation: Relation): void {
     if (this.#isOver()) return;
+    if (this.#selection.showsTable(relation)) wantNone(this.#types.unknownTypes(relation));
     this.#announcements.relation(relation);
   }
 
@@ -150,7 +158,7 @@ export class ChangeStream implements PgoutputHandler {
   }
 
   insert(at: MessagePosition, relation: Relation, newRow: TupleData): void {
-    const change = this.#rowChange(at, relation, 'insert');
+    const change = this.#rowChange(at, relation, 'insert', newRow, null);
     if (change !== null) this.#formatter.insert(change, relation, newRow);
   }
 
@@ -164,12 +172,12 @@ export class ChangeStream implements PgoutputHandler {
     if (oldRow === null && relation.identity === 'full') {
       this.#partialRoots.add(relation.relationId);
     }
-    const change = this.#rowChange(at, relation, 'update');
+    const change = this.#rowChange(at, relation, 'update', newRow, oldRow);
     if (change !== null) this.#formatter.update(change, relation, newRow, oldRow);
   }
 
   delete(at: MessagePosition, relation: Relation, oldRow: TupleData): void {
-    const change = this.#rowChange(at, relation, 'delete');
+    const change = this.#rowChange(at, relation, 'delete', oldRow, null);
     if (change !== null) this.#formatter.delete(change, relation, oldRow);
   }
 
@@ -282,16 +290,30 @@ export class ChangeStream implements PgoutputHandler {
   }
 
   /** Counts the row; returns its place if its line is to be printed, after what must precede it. */
-  #rowChange(at: MessagePosition, relation: Relation, op: RowOp): Change | null {
+  #rowChange(
+    at: MessagePosition,
+    relation: Relation,
+    op: RowOp,
+    row: TupleData,
+    otherRow: TupleData | null,
+  ): Change | null {
     if (this.#isOver()) return null;
     const open = this.#current(op);
+    const shown = this.#announcements.isShown(relation);
+    if (shown && this.#shows[op]) this.#checkTypes(relation, row, otherRow);
     open.seq++;
-    if (!this.#opensFrame[op] || !this.#announcements.isShown(relation)) return null;
+    if (!this.#opensFrame[op] || !shown) return null;
     this.#showFrame(open);
     this.#announcements.announce(relation);
     if (!this.#shows[op]) return null;
     this.#countLine(open);
     return this.#changeAt(open, at);
+  }
+
+  /** @throws TypesWanted if a value does not fit what is known of its type. */
+  #checkTypes(relation: Relation, row: TupleData, otherRow: TupleData | null): void {
+    wantNone(this.#types.outdatedTypes(relation, row));
+    if (otherRow !== null) wantNone(this.#types.outdatedTypes(relation, otherRow));
   }
 
   #transactionalMessage(at: MessagePosition, message: LogicalMessage): void {
@@ -379,6 +401,10 @@ export class ChangeStream implements PgoutputHandler {
     if (this.#stopAt !== undefined && commitLsn >= this.#stopAt) this.#finished = true;
     return this.#finished;
   }
+}
+
+function wantNone(types: readonly ColumnType[]): void {
+  if (types.length > 0) throw new TypesWanted(types);
 }
 
 function outOfOrder(problem: string): ProtocolViolation {

@@ -15,6 +15,8 @@ export type FormatName = 'pretty' | 'ndjson';
 export interface CommandOptions extends TailOptions {
   readonly format: FormatName;
   readonly color: ColorFlag;
+  /** Values are the server's text, whatever their type. */
+  readonly rawValues: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
 }
 
@@ -63,6 +65,8 @@ const rawOptions = z.object({
   op: opList.optional(),
   format: oneOf('auto', 'pretty', 'ndjson').default('auto'),
   color: oneOf('auto', 'always', 'never').default('auto'),
+  numbers: oneOf('json', 'string').default('json'),
+  rawValues: z.boolean().default(false),
   statusInterval: z
     .string()
     .regex(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more')
@@ -96,6 +100,12 @@ export function commandOptions(
       ops: given.op,
       keepsFrame: format === 'pretty',
     }),
+    rawValues: given.rawValues,
+    rows: {
+      // pretty shows every value as the server wrote it
+      values: format === 'ndjson' && !given.rawValues ? ('json' as const) : ('text' as const),
+      numbers: given.numbers,
+    },
     limit: given.limit,
     follow: given.follow,
     messages: given.messages,

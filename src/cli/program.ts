@@ -49,6 +49,7 @@ function createProgram(signal: AbortSignal): Command {
   addSourceOptions(program);
   addStopOptions(program);
   addOutputOptions(program);
+  addValueOptions(program);
   program.addHelpText('after', EXAMPLES);
   program.action(async (conninfo: string | undefined, options: RawOptions) => {
     if (conninfo !== undefined) checkNotMistypedCommand(conninfo, ['demo']);
@@ -129,6 +130,18 @@ function addOutputOptions(program: Command): void {
     )
     .option('-q, --quiet', 'no notices on standard error, only errors')
     .option('-v, --verbose', 'more notices on standard error');
+}
+
+function addValueOptions(program: Command): void {
+  program
+    .optionsGroup('Values:')
+    .addOption(
+      named(
+        '--numbers <how>',
+        'json, or string: bigint and numeric in quotes, for readers that would round them',
+      ).default('json'),
+    )
+    .option('--raw-values', 'every value as the server’s text, in a string');
 }
 
 function demoCommand(signal: AbortSignal): Command {

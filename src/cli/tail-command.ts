@@ -73,6 +73,12 @@ export async function environmentOf(
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
     },
+    onServerCast: (type) => {
+      if (verbosity !== 'quiet') printNotice(serverCastText(type));
+    },
+    onTypesUnknown: (error) => {
+      if (verbosity !== 'quiet') printNotice(typesUnknownText(error));
+    },
     onServerNotice: (notice) => {
       if (verbosity !== 'quiet') printServerNotice(notice);
     },
@@ -100,6 +106,15 @@ const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
   buffer:
     'a transaction in progress was not sent with all that it holds: going on without --streaming buffer',
 };
+
+function serverCastText(type: string): string {
+  return `values of type ${type} are shown as the server's text: only the server can run their cast to json`;
+}
+
+function typesUnknownText(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `types cannot be looked up (${reason}): values of the database's own types are shown as the server's text`;
+}
 
 /** Why values come as text although binary ones were asked for. */
 function whyText({ values }: Source): string | undefined {

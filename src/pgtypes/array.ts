@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
 
 import type { ByteWriter } from '../byte-writer.ts';
-import { type ColumnEncoder, encodeString, worstCase } from './encoder.ts';
+import { type ColumnEncoder, encodeString, growing, worstCase } from './encoder.ts';
 
 const OPEN = 0x7b; // {
 const CLOSE = 0x7d; // }
@@ -21,13 +21,15 @@ const MOST_DIMENSIONS = 6;
 /** `delimiter` is pg_type.typdelim of the element: a comma for all built-in types but box. */
 export function arrayEncoder(element: ColumnEncoder, delimiter: number): ColumnEncoder {
   const reader = new ArrayReader(element, delimiter);
-  return (out, source, start, end) => {
+  const encode: ColumnEncoder = (out, source, start, end) => {
     const before = out.length;
+    if (element.grows) out.reserve(worstCase(end - start));
     if (reader.write(out, source, start, end)) return;
     out.length = before;
     out.reserve(worstCase(end - start));
     encodeString(out, source, start, end);
   };
+  return element.grows ? growing(encode) : encode;
 }
 
 /** int2vector and oidvector: elements parted by single spaces, without braces. */
@@ -48,6 +50,7 @@ export function vectorEncoder(element: ColumnEncoder): ColumnEncoder {
 class ArrayReader {
   readonly #element: ColumnEncoder;
   readonly #delimiter: number;
+  readonly #grows: boolean;
   /** Elements that hold escapes are put together here before they are encoded. */
   #unescaped: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -55,6 +58,7 @@ class ArrayReader {
   constructor(element: ColumnEncoder, delimiter: number) {
     this.#element = element;
     this.#delimiter = delimiter;
+    this.#grows = element.grows === true;
   }
 
   /** Appends the JSON array; false if the text is not an array's. */
@@ -106,6 +110,7 @@ class ArrayReader {
     if (at === start) return false;
     if (isNull(source, start, at)) out.length += out.bytes.write('null', out.length, 'latin1');
     else this.#element(out, source, start, at);
+    if (this.#grows) out.reserve(worstCase(end - at));
     return true;
   }
 
@@ -124,6 +129,7 @@ class ArrayReader {
     this.#at = at + 1;
     if (escapes === 0) this.#element(out, source, start, at);
     else this.#element(out, this.#unescape(source, start, at), 0, at - start - escapes);
+    if (this.#grows) out.reserve(worstCase(end - at));
     return true;
   }
 

@@ -95,8 +95,12 @@ const BY_ID = new Map(BUILTIN_TYPES.map((type) => [type.typeId, type]));
 const BY_ARRAY_ID = new Map(BUILTIN_TYPES.map((type) => [type.arrayTypeId, type]));
 const BY_NAME = new Map(BUILTIN_TYPES.map((type) => [type.name, type]));
 
-/** OIDs from here on are given out by a database: a built-in type always has a smaller one. */
-export const FIRST_USER_OID = 16384;
+/** Types and array types of the table above. */
+export const BUILTIN_TYPE_IDS: readonly number[] = [...BY_ID.keys(), ...BY_ARRAY_ID.keys()];
+
+/** Whether all is known of the type without asking the server. */
+export const isBuiltinType = (typeId: number): boolean =>
+  BY_ID.has(typeId) || BY_ARRAY_ID.has(typeId);
 
 export const builtinType = (typeId: number): BuiltinType | undefined => BY_ID.get(typeId);
 

@@ -8,7 +8,15 @@ import { MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
  * `worstCase(end - start)` bytes must have been reserved. Never throws: text that is not what the
  * type promises comes out as a JSON string, unchanged.
  */
-export type ColumnEncoder = (out: ByteWriter, source: Buffer, start: number, end: number) => void;
+export interface ColumnEncoder {
+  (out: ByteWriter, source: Buffer, start: number, end: number): void;
+  /** It may write more than that, for which it reserves: what follows must reserve again. */
+  readonly grows?: true;
+}
+
+export function growing(encoder: ColumnEncoder): ColumnEncoder {
+  return Object.assign(encoder, { grows: true as const });
+}
 
 // An element of an array, quoted, is the worst growth besides escapes: `,1` becomes `,"1"`.
 const FIXED_ROOM = 16;
@@ -78,6 +86,43 @@ export const encodeJson: ColumnEncoder = (out, source, start, end) => {
   }
   out.length = at;
 };
+
+/**
+ * The type is what the catalog says now, and the value may be older: what does not look like the
+ * type's text is a string.
+ */
+export function checked(encoder: ColumnEncoder): ColumnEncoder {
+  const form = FORMS.get(encoder);
+  if (form === undefined) return encoder;
+  return (out, source, start, end) =>
+    (form(source, start, end) ? encoder : encodeString)(out, source, start, end);
+}
+
+type Form = (source: Buffer, start: number, end: number) => boolean;
+
+const matching =
+  (pattern: RegExp): Form =>
+  (source, start, end) =>
+    pattern.test(source.toString('latin1', start, end));
+
+const isTimestamp = matching(/^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d/);
+
+const isJson: Form = (source, start, end) => {
+  try {
+    JSON.parse(source.toString('utf8', start, end));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const FORMS: ReadonlyMap<ColumnEncoder, Form> = new Map([
+  [encodeBool, matching(/^[tf]$/)],
+  [encodeNumber, matching(/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/)],
+  [encodeTimestamp, isTimestamp],
+  [encodeTimestamptz, isTimestamp],
+  [encodeJson, isJson],
+]);
 
 function joinDateAndTime(out: ByteWriter, opening: number, length: number): void {
   const space = out.bytes.indexOf(SPACE, opening);

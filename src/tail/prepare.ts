@@ -2,11 +2,14 @@
 // in which a mistake is cheapest to mend.
 
 import { withCatalog } from '../catalog/catalog-connection.ts';
-import { readPublishedTypes, type TextOnlyColumn } from '../catalog/published-types.ts';
+import { type PublishedColumn, readPublishedColumns } from '../catalog/published-columns.ts';
+import { readTypes } from '../catalog/type-catalog.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { type PgoutputRequest, unsupportedOption } from '../pgoutput/plugin-options.ts';
-import type { BinaryTypeLookup } from '../pgtypes/binary/type-lookup.ts';
+import { hasBinaryDecoder } from '../pgtypes/binary/binary-to-text.ts';
+import { isBuiltinType } from '../pgtypes/builtin-types.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import {
   checkSlot,
   checkTwoPhase,
@@ -29,10 +32,10 @@ export interface SourceOptions extends PgoutputRequest {
 
 /** Whether values come in binary, and if not although it was asked for, why. */
 export type ValueFormat =
-  | { readonly kind: 'binary'; readonly types: BinaryTypeLookup }
+  | { readonly kind: 'binary' }
   | {
       readonly kind: 'text';
-      readonly because?: TextOnlyColumn | 'temporary slot' | 'no connection';
+      readonly because?: PublishedColumn | 'temporary slot' | 'no connection';
     };
 
 export interface Source {
@@ -44,11 +47,12 @@ export interface Source {
   readonly values: ValueFormat;
 }
 
-/** @throws PgtailError: exit code 2, 4 or 6. */
+/** The registry learns the published types. @throws PgtailError: exit code 2, 4 or 6. */
 export async function prepareSource(
   session: ReplicationSession,
   options: SourceOptions,
   temporaryName: string,
+  types: TypeRegistry,
 ): Promise<Source> {
   const found = await readPreflight(session, options.slot);
   const { server, partialRoots } = found;
@@ -58,10 +62,27 @@ export async function prepareSource(
   checkSupported(options, server.major);
   const publications = choosePublications(options.publications, found);
   if (options.twoPhase && !options.yes && found.slot) checkTwoPhase(options.slot!, found.slot);
-  const values = await valueFormat(session, options, publications, server.major);
+  const learning = learnPublished(session, publications, server.major, types);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
+  const values = valueFormat(options, await learning, types, server.major);
   return { server, slot, partialRoots, publications, values };
+}
+
+/** Null if the catalog cannot be asked, which is no failure before a type is met that needs it. */
+function learnPublished(
+  session: ReplicationSession,
+  publications: readonly string[],
+  major: number,
+  types: TypeRegistry,
+): Promise<readonly PublishedColumn[] | null> {
+  const learning = withCatalog(session.ordinaryConfig, async (query) => {
+    const columns = await readPublishedColumns(query, publications, major);
+    const unknown = columns.filter(({ typeId }) => !isBuiltinType(typeId));
+    types.learn(unknown, await readTypes(query, unknown, major));
+    return columns;
+  });
+  return learning.catch(() => null);
 }
 
 function checkSupported(request: PgoutputRequest, major: number): void {
@@ -78,19 +99,16 @@ function checkSupported(request: PgoutputRequest, major: number): void {
  * Binary only if every published column can be decoded. A temporary slot is gone with its
  * connection, so it could not go on in text if another type turned up: it stays with text.
  */
-async function valueFormat(
-  session: ReplicationSession,
+function valueFormat(
   { binary, slot }: SourceOptions,
-  publications: readonly string[],
-  major: number,
-): Promise<ValueFormat> {
+  columns: readonly PublishedColumn[] | null,
+  types: TypeRegistry,
+  serverMajor: number,
+): ValueFormat {
   if (!binary) return { kind: 'text' };
   if (slot === undefined) return { kind: 'text', because: 'temporary slot' };
-  const found = await withCatalog(session.ordinaryConfig, (query) =>
-    readPublishedTypes(query, publications, major),
-  ).catch(() => undefined);
-  if (found === undefined) return { kind: 'text', because: 'no connection' };
-  const [column] = found.textOnly;
-  if (column !== undefined) return { kind: 'text', because: column };
-  return { kind: 'binary', types: found.lookup };
+  if (columns === null) return { kind: 'text', because: 'no connection' };
+  const lookup = { serverMajor, shapeOf: (typeId: number) => types.shapeOf(typeId) };
+  const column = columns.find(({ typeId }) => !hasBinaryDecoder(typeId, lookup));
+  return column === undefined ? { kind: 'binary' } : { kind: 'text', because: column };
 }

@@ -7,10 +7,12 @@ import {
   type Replay,
 } from '../changes/buffered-change-stream.ts';
 import { ChangeStream, type ChangeStreamOptions } from '../changes/change-stream.ts';
+import { TypesWanted } from '../changes/types-wanted.ts';
 import { type PgtailError, ProtocolViolation } from '../errors.ts';
 import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
 import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
 import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { ReplicationSession, StreamHandler } from '../walsender/session.ts';
 import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
 import {
@@ -22,6 +24,7 @@ import {
 } from '../wire/replication.ts';
 import { Acknowledger } from './acknowledger.ts';
 import type { Delivery, DeliveryListener } from './delivery.ts';
+import type { TypeLookup } from './type-lookup.ts';
 
 /**
  * `binary`: a value turned up that only the server can turn into text. `buffer`: a transaction
@@ -43,6 +46,8 @@ export interface StreamRunOptions {
   readonly changes: Omit<ChangeStreamOptions, 'units'>;
   /** How binary values become text; null: they come as text. */
   readonly values: TupleValues | null;
+  /** For types that are first met in mid-stream. */
+  readonly typeLookup: TypeLookup;
   /** A folder to keep streamed transactions in until they commit; undefined: they are shown live. */
   readonly spoolDirectory: string | undefined;
   /** Everything committed before this position is wanted, then the end; undefined: no end. */
@@ -62,6 +67,8 @@ const SHUTDOWN_WATCH_AFTER = 500;
 const CATCH_UP_INTERVAL = 100;
 /** A kept transaction comes out in slices of this many messages, with room for timers between. */
 const REPLAY_SLICE = 2000;
+/** Values that did not fit their type after a look are worth another one so much later, in ms. */
+const LOOK_AGAIN_AFTER = 10_000;
 
 export class StreamRun implements StreamHandler, DeliveryListener {
   /** Settles, without a value, when there is a reason to stop. */
@@ -74,11 +81,16 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   readonly #acknowledger: Acknowledger;
   readonly #shutdownWatch: ShutdownWatch;
   readonly #stopAt: Lsn | undefined;
+  readonly #types: TypeRegistry;
+  readonly #typeLookup: TypeLookup;
+  readonly #uptime: () => number;
   readonly #walStart = { high: 0, low: 0 };
   #watchTimer: NodeJS.Timeout | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #paused = false;
-  #replaying = false;
+  /** What arrives is kept until a replay or a lookup is over. */
+  #holding = false;
+  #lookedUpAt: number | undefined;
   #lastEnd: Lsn | undefined;
   #end: StreamEnd | null = null;
   #resolveEnded: () => void = () => {};
@@ -88,6 +100,9 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#session = session;
     this.#delivery = delivery;
     this.#stopAt = options.stopAt;
+    this.#types = options.changes.types;
+    this.#typeLookup = options.typeLookup;
+    this.#uptime = uptime;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -168,14 +183,15 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   /** From the session: one message of the replication stream. */
   frame(payload: Buffer): void {
     if (this.#end !== null) return;
-    this.#guarded(() => this.#receive(payload));
-    const replay = this.#buffered?.takeReplay();
-    if (replay) void this.#run(replay);
+    const wanted = this.#guarded(() => this.#receive(payload));
+    if (wanted !== undefined) void this.#lookUp(wanted, Buffer.from(payload));
+    else this.#startReplay();
   }
 
   /** From the session: what arrived together has been handed over. */
   batchEnd(): void {
     this.#flush();
+    this.#lookAgainLater();
     if (this.#end === null) this.#acknowledger.update();
   }
 
@@ -183,7 +199,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   progressed(): void {
     if (this.#end !== null) return;
     this.#acknowledger.update();
-    if (this.#paused && !this.#replaying && this.#delivery.hasRoom) {
+    if (this.#paused && !this.#holding && this.#delivery.hasRoom) {
       this.#setPaused(false);
       this.#session.resume();
     }
@@ -206,17 +222,23 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     };
   }
 
-  /** A message that fails leaves no half of a line, and ends the stream. */
-  #guarded(work: () => void): void {
+  /**
+   * A message that fails leaves no half of a line, and ends the stream. One that wants types is to
+   * be taken again.
+   */
+  #guarded(work: () => void): TypesWanted | undefined {
     const { writer } = this.#delivery;
     const wholeLines = writer.length;
     try {
       work();
     } catch (error) {
       writer.length = wholeLines;
-      return this.stop(endBy(error));
+      if (error instanceof TypesWanted) return error;
+      this.stop(endBy(error));
+      return undefined;
     }
     if (this.#changes.finished) this.stop({ reason: 'done' });
+    return undefined;
   }
 
   #receive(payload: Buffer): void {
@@ -256,33 +278,76 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     if (walEnd >= this.#stopAt) this.stop({ reason: 'done' });
   }
 
+  /** Holds the stream until the types of a message are known, then takes it again. */
+  async #lookUp(first: TypesWanted, payload: Buffer): Promise<void> {
+    this.#hold();
+    let wanted: TypesWanted | undefined = first;
+    while (wanted !== undefined && this.#end === null) {
+      await this.#learn(wanted);
+      if (this.#end === null) wanted = this.#guarded(() => this.#receive(payload));
+    }
+    if (!this.#startReplay()) this.#release();
+  }
+
+  async #learn({ types }: TypesWanted): Promise<void> {
+    await this.#typeLookup.learn(types, this.ended);
+    this.#lookedUpAt = this.#uptime();
+  }
+
+  #lookAgainLater(): void {
+    if (this.#lookedUpAt === undefined) return;
+    if (this.#uptime() - this.#lookedUpAt < LOOK_AGAIN_AFTER) return;
+    this.#lookedUpAt = undefined;
+    this.#types.forgetMismatches();
+  }
+
+  #startReplay(): boolean {
+    const replay = this.#end === null ? this.#buffered?.takeReplay() : undefined;
+    if (!replay) return false;
+    void this.#run(replay);
+    return true;
+  }
+
   /** Hands out a kept transaction as fast as the output takes it; what arrives meanwhile waits. */
   async #run(replay: Replay): Promise<void> {
-    this.#replaying = true;
-    this.#session.hold();
-    this.#setPaused(true);
-    while (this.#end === null && this.#replaySlice(replay)) {
+    this.#hold();
+    while (this.#end === null) {
+      const next = this.#replaySlice(replay);
+      if (next === 'over') break;
+      if (next !== 'more') await this.#learn(next);
       this.#delivery.flush();
       await this.#delivery.roomAgain();
       await new Promise(setImmediate); // timers and signals have their turn
     }
-    this.#replaying = false;
+    this.#release();
+  }
+
+  #replaySlice(replay: Replay): 'more' | 'over' | TypesWanted {
+    for (let i = 0; i < REPLAY_SLICE && !this.#delivery.isFull; i++) {
+      let over = true;
+      const wanted = this.#guarded(() => {
+        const { done, value: wantedTypes } = replay.next();
+        over = done === true;
+        if (wantedTypes) throw wantedTypes;
+      });
+      if (wanted !== undefined) return wanted;
+      if (over || this.#end !== null) return 'over';
+    }
+    return 'more';
+  }
+
+  #hold(): void {
+    this.#holding = true;
+    this.#session.hold();
+    this.#setPaused(true);
+  }
+
+  #release(): void {
+    this.#holding = false;
     if (this.#end !== null) return;
     this.#setPaused(false);
     this.#session.resume();
     this.#session.release();
-  }
-
-  /** False at the end. */
-  #replaySlice(replay: Replay): boolean {
-    for (let i = 0; i < REPLAY_SLICE && !this.#delivery.isFull; i++) {
-      let over = true;
-      this.#guarded(() => {
-        over = replay.next().done === true;
-      });
-      if (over || this.#end !== null) return false;
-    }
-    return true;
   }
 
   #flush(): void {

@@ -8,7 +8,7 @@ import { INVALID_LSN, type Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import { pgoutputOptions } from '../pgoutput/plugin-options.ts';
 import { BinaryTuples } from '../pgtypes/binary/tuple-text.ts';
-import { TypeRegistry } from '../pgtypes/type-registry.ts';
+import { TypeRegistry, type TypeRegistryOptions } from '../pgtypes/type-registry.ts';
 import { startReplication } from '../walsender/commands.ts';
 import { STREAM_SEARCH_PATH } from '../walsender/pinned-settings.ts';
 import { hasSqlState, startFailure, streamFailure } from '../walsender/server-error.ts';
@@ -16,9 +16,12 @@ import { ReplicationSession, type ServerNotice } from '../walsender/session.ts';
 import { Delivery } from './delivery.ts';
 import { prepareSource, type Source, type SourceOptions } from './prepare.ts';
 import { type DroppedOption, type StreamEnd, StreamRun } from './stream-run.ts';
+import { TypeLookup } from './type-lookup.ts';
 
 export interface TailOptions extends SourceOptions {
   readonly selection: Selection;
+  /** How values become text. */
+  readonly rows: Pick<TypeRegistryOptions, 'values' | 'numbers'>;
   /** Stop after this many row and truncate lines. */
   readonly limit: number | undefined;
   /** False: stop once everything committed before the start was printed. */
@@ -45,6 +48,10 @@ export interface TailEnvironment {
   readonly onStart: (source: Source) => void;
   /** The stream begins anew without an option that turned out not to do. */
   readonly onAgain: (without: DroppedOption) => void;
+  /** Only the server could make JSON of this type's values; called once for each type. */
+  readonly onServerCast: (typeName: string) => void;
+  /** The catalog cannot be asked about types; called at most once for each connection. */
+  readonly onTypesUnknown: (error: unknown) => void;
   readonly onServerNotice: (notice: ServerNotice) => void;
 }
 
@@ -55,8 +62,9 @@ export async function tail(options: TailOptions, environment: TailEnvironment): 
   const session = await unlessAborted(connecting, signal);
   if (session === null) return;
   try {
-    const source = await preparedSource(session, options, environment);
-    if (source !== null) await tailSource({ session, source, options, environment });
+    const types = new TypeRegistry({ ...options.rows, onServerCast: environment.onServerCast });
+    const source = await preparedSource(session, options, environment, types);
+    if (source !== null) await tailSource({ session, source, options, environment }, types);
   } finally {
     session.destroy();
   }
@@ -69,6 +77,7 @@ async function preparedSource(
   session: ReplicationSession,
   options: TailOptions,
   { signal, temporarySlotName }: TailEnvironment,
+  types: TypeRegistry,
 ): Promise<Source | null> {
   let again: NodeJS.Timeout | undefined;
   // repeated: the first request may come before the server has begun what is to be cancelled
@@ -78,7 +87,7 @@ async function preparedSource(
   };
   signal.addEventListener('abort', cancel);
   try {
-    const source = await prepareSource(session, options, temporarySlotName);
+    const source = await prepareSource(session, options, temporarySlotName, types);
     return signal.aborted ? null : source;
   } catch (error) {
     if (signal.aborted) return null;
@@ -118,10 +127,9 @@ interface Printing {
 }
 
 /** Over one connection, and another for each option that turns out not to do. */
-async function tailSource(first: Connected): Promise<void> {
+async function tailSource(first: Connected, types: TypeRegistry): Promise<void> {
   const { openOutput, newFormatter } = first.environment;
   const delivery = await Delivery.open(openOutput);
-  const types = new TypeRegistry();
   const partialRoots = new Set(first.source.partialRoots);
   const formatter = newFormatter({ writer: delivery.writer, types, partialRoots });
   const printed = nothingPrinted();
@@ -187,11 +195,19 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
   const { delivery, formatter, types, partialRoots, printed } = printing;
   const { selection, limit } = options;
   const stopAt = options.follow ? undefined : source.server.walEnd;
+  const serverMajor = source.server.major;
+  const shapeOf = (typeId: number) => types.shapeOf(typeId);
   return new StreamRun({
     session,
     delivery,
     changes: { formatter, selection, types, partialRoots, printed, limit, stopAt },
-    values: source.values.kind === 'binary' ? new BinaryTuples(source.values.types) : null,
+    values: source.values.kind === 'binary' ? new BinaryTuples({ serverMajor, shapeOf }) : null,
+    typeLookup: new TypeLookup({
+      session,
+      serverMajor,
+      types,
+      onUnreachable: environment.onTypesUnknown,
+    }),
     spoolDirectory: options.streaming === 'buffer' ? environment.spoolDirectory : undefined,
     stopAt,
     now: environment.now,

@@ -9,6 +9,7 @@ import type { NdjsonLine } from '../../src/format/ndjson/schema.ts';
 import type { Lsn } from '../../src/lsn.ts';
 import { PgoutputDecoder } from '../../src/pgoutput/decoder.ts';
 import { TypeRegistry } from '../../src/pgtypes/type-registry.ts';
+import { asking } from '../fixtures/replay.ts';
 
 export interface FollowOptions {
   /** Table patterns. */
@@ -62,7 +63,10 @@ export function follow(messages: readonly Buffer[], options: FollowOptions = {})
   let taken = 0;
   for (const message of messages) {
     if (stream.finished) break;
-    decoder.decode(message, 0, message.length, { high: 0, low: taken++ });
+    const place = { high: 0, low: taken++ };
+    asking(types, { facts: [], names: [] }, () =>
+      decoder.decode(message, 0, message.length, place),
+    );
   }
   const text = writer.take().toString('utf8').split('\n').slice(0, -1);
   const lines = text.map((line) => JSON.parse(line) as NdjsonLine);

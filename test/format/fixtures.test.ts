@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ndjsonLine } from '../../src/format/ndjson/schema.ts';
+import type { CatalogTypes } from '../../src/pgtypes/type-facts.ts';
 import { framesText, parseFrames, replay } from '../fixtures/replay.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
@@ -20,6 +21,12 @@ const fixtures = majors.flatMap((major) =>
 
 const read = (name: string): string => readFileSync(FIXTURES + name, 'utf8');
 const framesOf = (fixture: string) => parseFrames(read(`${fixture}.frames`));
+
+/** What the catalog said when the frames were recorded. */
+const catalogOf = (fixture: string): CatalogTypes =>
+  existsSync(`${FIXTURES}${fixture}.types.json`)
+    ? (JSON.parse(read(`${fixture}.types.json`)) as CatalogTypes) // written by the recorder
+    : { facts: [], names: [] };
 
 describe('the fixtures', () => {
   it('hold every scenario of PostgreSQL 18', () => {
@@ -40,19 +47,23 @@ describe('the fixtures', () => {
 
 describe.each(fixtures)('%s', (fixture) => {
   it('gives the recorded NDJSON', () => {
-    expect(replay(framesOf(fixture), 'ndjson')).toBe(read(`${fixture}.ndjson`));
+    const catalog = catalogOf(fixture);
+    expect(replay(framesOf(fixture), 'ndjson', { catalog })).toBe(read(`${fixture}.ndjson`));
   });
 
   it('gives the recorded pretty view', () => {
-    expect(replay(framesOf(fixture), 'pretty')).toBe(read(`${fixture}.pretty`));
+    const catalog = catalogOf(fixture);
+    expect(replay(framesOf(fixture), 'pretty', { catalog })).toBe(read(`${fixture}.pretty`));
   });
 
   it('gives the same whenever the output takes what is there', () => {
     const frames = framesOf(fixture);
+    const catalog = catalogOf(fixture);
     fc.assert(
       fc.property(fc.infiniteStream(fc.boolean()), (takes) => {
         const expected = read(`${fixture}.ndjson`);
-        expect(replay(frames, 'ndjson', () => takes.next().value)).toBe(expected);
+        const takesAfter = (): boolean => takes.next().value;
+        expect(replay(frames, 'ndjson', { catalog, takesAfter })).toBe(expected);
       }),
       { numRuns: 5 },
     );

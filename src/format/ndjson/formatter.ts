@@ -252,13 +252,15 @@ export class NdjsonFormatter implements Formatter {
   /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
   #row(plan: RelationPlan, label: Buffer, row: TupleData, oldRow: TupleData | null): void {
     const out = this.#out;
-    out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, oldRow));
+    const room = 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, oldRow);
+    out.reserve(label.length + room);
     appendReserved(out, label);
     const opening = out.length;
     for (let column = 0; column < row.columnCount; column++) {
       const source = tupleWithNewValue(row, oldRow, column);
       if (source === null) continue; // an unchanged TOAST value that was not sent
       this.#column(plan, source, column);
+      if (plan.grows) out.reserve(room);
     }
     openBracket(out, opening, OPEN_BRACE);
     out.bytes[out.length++] = CLOSE_BRACE;
@@ -286,11 +288,14 @@ export class NdjsonFormatter implements Formatter {
     columns: readonly number[],
   ): void {
     const out = this.#out;
-    out.reserve(label.length + 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null));
+    const room = 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, null);
+    out.reserve(label.length + room);
     appendReserved(out, label);
     const opening = out.length;
     for (const column of columns) {
-      if (row.hasValue(column)) this.#column(plan, row, column);
+      if (!row.hasValue(column)) continue;
+      this.#column(plan, row, column);
+      if (plan.grows) out.reserve(room);
     }
     openBracket(out, opening, OPEN_BRACE);
     out.bytes[out.length++] = CLOSE_BRACE;

@@ -18,6 +18,8 @@ export interface RelationPlan {
   /** `,"id"` for each column, for lists of names. */
   readonly names: readonly Buffer[];
   readonly encoders: readonly ColumnEncoder[];
+  /** One of the encoders does: see ColumnEncoder. */
+  readonly grows: boolean;
   /** The columns of the replica identity, where it is a key: none under FULL and NOTHING. */
   readonly keyColumns: readonly number[];
   readonly allColumns: readonly number[];
@@ -30,6 +32,7 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
   const table = `"schema":${jsonStringBytes(schema)},"table":${jsonStringBytes(name)}`;
   const head = (op: string): Buffer => Buffer.from(`{"op":"${op}",${table}`);
   const names = columns.map((column) => Buffer.from(`,${jsonStringBytes(column.name)}`));
+  const encoders = columns.map((column) => types.encoder(column.typeId));
   return {
     relation,
     insertHead: head('insert'),
@@ -38,7 +41,8 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
     identity: Buffer.from(`,"identity":"${identity}"`),
     keys: names.map((bytes) => Buffer.concat([bytes, Buffer.from(':')])),
     names,
-    encoders: columns.map((column) => types.encoder(column.typeId)),
+    encoders,
+    grows: encoders.some((encoder) => encoder.grows),
     keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
     allColumns: columns.map((_, i) => i),
     fixedRoom: names.reduce((room, bytes) => room + bytes.length + 1 + worstCase(0), 0),

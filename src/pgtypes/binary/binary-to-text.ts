@@ -2,6 +2,7 @@
 // but its bytes, and what a database makes of those.
 
 import { builtinArrayElement, builtinType, builtinTypeNamed, OID } from '../builtin-types.ts';
+import type { TypeShape } from '../type-facts.ts';
 import { arrayToText, type ElementFormat, vectorToText } from './array.ts';
 import { bitsToText } from './bits.ts';
 import { compositeToText } from './composite.ts';
@@ -41,7 +42,7 @@ import { multirangeToText, rangeToText } from './range.ts';
 import { snapshotToText } from './snapshot.ts';
 import { charToText, rawCharToText, textToText, versionedText } from './text.ts';
 import { tsqueryToText, tsvectorToText } from './text-search.ts';
-import type { BinaryTypeLookup, BinaryTypeShape } from './type-lookup.ts';
+import type { BinaryTypeLookup } from './type-lookup.ts';
 
 /**
  * The converter for a type's binary values, or undefined if there is none: then the type's text
@@ -119,7 +120,7 @@ const RANGES = [
 
 const idOf = (name: string): number => builtinTypeNamed(name)!.typeId;
 
-const SHAPES = new Map<number, BinaryTypeShape>(
+const SHAPES = new Map<number, TypeShape>(
   RANGES.flatMap(([range, subtype, multirange]) => [
     [idOf(range), { kind: 'range', subtype: idOf(subtype) }],
     [idOf(multirange), { kind: 'multirange', range: idOf(range) }],
@@ -127,7 +128,7 @@ const SHAPES = new Map<number, BinaryTypeShape>(
 );
 
 /** The shape of a built-in type that is made of others. */
-function builtinShape(typeId: number): BinaryTypeShape | undefined {
+function builtinShape(typeId: number): TypeShape | undefined {
   const element = builtinArrayElement(typeId);
   if (element === undefined) return SHAPES.get(typeId);
   return { kind: 'array', element: element.typeId, delimiter: builtinDelimiter(element.typeId) };
@@ -181,7 +182,7 @@ class Converters {
       case 'array':
         return this.#array(shape.element, shape.delimiter);
       case 'composite':
-        return this.#composite(shape.attributes);
+        return this.#composite(shape.attributes.map(({ typeId }) => typeId));
       case 'range': {
         const bound = this.of(shape.subtype);
         return bound && rangeToText(this.#nesting, bound);

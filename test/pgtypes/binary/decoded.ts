@@ -5,6 +5,7 @@ import { binaryToText } from '../../../src/pgtypes/binary/binary-to-text.ts';
 import type { BinaryToText } from '../../../src/pgtypes/binary/conversion.ts';
 import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
 import { builtinTypeNamed } from '../../../src/pgtypes/builtin-types.ts';
+import type { TypeAttribute } from '../../../src/pgtypes/type-facts.ts';
 
 export function converterOf(typeId: number, types?: BinaryTypeLookup): BinaryToText {
   const converter = binaryToText(typeId, types);
@@ -35,3 +36,7 @@ export const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', 
 export function decoded(type: string, hex: string, types?: BinaryTypeLookup): string {
   return textBytes(converterOf(typeIdOf(type), types), bytesOf(hex)).toString('utf8');
 }
+
+/** Attributes of a composite type, named after their place. */
+export const attributesOf = (...typeIds: readonly number[]): readonly TypeAttribute[] =>
+  typeIds.map((typeId, i) => ({ name: `f${i + 1}`, typeId }));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ProtocolViolation } from '../../../src/errors.ts';
 import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
-import { bytesOf, converterOf, textBytes, typeIdOf } from './decoded.ts';
+import { attributesOf, bytesOf, converterOf, textBytes, typeIdOf } from './decoded.ts';
 import { SAMPLES } from './samples.ts';
 
 /** A composite of everything, so that it may stand within itself and in arrays. */
@@ -12,7 +12,9 @@ const EVERYTHING = 16_400;
 const TYPES: BinaryTypeLookup = {
   serverMajor: 18,
   shapeOf: (typeId) =>
-    typeId === EVERYTHING ? { kind: 'composite', attributes: [25, 1007, 3904] } : undefined,
+    typeId === EVERYTHING
+      ? { kind: 'composite', attributes: attributesOf(25, 1007, 3904) }
+      : undefined,
 };
 const EVERYTHING_SAMPLE = {
   type: 'composite',

@@ -1,7 +1,8 @@
 // Values as a server holds them: the text of their output function and the bytes of their send
 // function, and what its catalogs tell of its own types.
 
-import type { BinaryTypeLookup, BinaryTypeShape } from '../../../src/pgtypes/binary/type-lookup.ts';
+import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
+import { catalogTypes } from '../../support/catalog-types.ts';
 import type { TestDatabase } from '../../support/server.ts';
 import { converterOf, textBytes } from './decoded.ts';
 
@@ -60,50 +61,9 @@ export async function compareWithServer(
   return { compared: values.length, differences: differences.slice(0, 5) };
 }
 
-interface ShapeRow extends Record<string, unknown> {
-  readonly type_id: number;
-  readonly kind: string;
-  readonly element: number;
-  readonly delimiter: string;
-  readonly base: number;
-  readonly subtype: number | null;
-  readonly range: number | null;
-  readonly attributes: readonly number[];
-}
-
 /** Of all types of the database that a user made. */
 export async function serverTypes(database: TestDatabase): Promise<BinaryTypeLookup> {
-  const rows = await database.query<ShapeRow>(`
-    SELECT t.oid AS type_id,
-           CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'a' ELSE t.typtype END AS kind,
-           t.typelem AS element, t.typdelim AS delimiter, t.typbasetype AS base,
-           r.rngsubtype AS subtype, m.rngtypid AS range,
-           ARRAY(SELECT atttypid FROM pg_attribute
-                  WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped
-                  ORDER BY attnum) AS attributes
-      FROM pg_type t
-      LEFT JOIN pg_range r ON r.rngtypid = t.oid
-      LEFT JOIN pg_range m ON m.rngmultitypid = t.oid
-     WHERE t.oid >= 16384`);
-  const shapes = new Map(rows.map((row) => [row.type_id, shapeOf(row)]));
+  const { facts } = await catalogTypes(database.connection, database.major);
+  const shapes = new Map(facts.map(({ typeId, shape }) => [typeId, shape]));
   return { serverMajor: database.major, shapeOf: (typeId) => shapes.get(typeId) };
-}
-
-function shapeOf(row: ShapeRow): BinaryTypeShape | undefined {
-  switch (row.kind) {
-    case 'a':
-      return { kind: 'array', element: row.element, delimiter: row.delimiter };
-    case 'e':
-      return { kind: 'enum' };
-    case 'd':
-      return { kind: 'domain', base: row.base };
-    case 'c':
-      return { kind: 'composite', attributes: row.attributes };
-    case 'r':
-      return { kind: 'range', subtype: row.subtype! };
-    case 'm':
-      return { kind: 'multirange', range: row.range! };
-    default:
-      return undefined;
-  }
 }

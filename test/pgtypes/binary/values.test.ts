@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { binaryToText, hasBinaryDecoder } from '../../../src/pgtypes/binary/binary-to-text.ts';
 import { NoBinaryDecoder } from '../../../src/pgtypes/binary/conversion.ts';
-import type { BinaryTypeLookup, BinaryTypeShape } from '../../../src/pgtypes/binary/type-lookup.ts';
-import { bytesOf, converterOf, decoded, textBytes, typeIdOf } from './decoded.ts';
+import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
+import type { TypeShape } from '../../../src/pgtypes/type-facts.ts';
+import { attributesOf, bytesOf, converterOf, decoded, textBytes, typeIdOf } from './decoded.ts';
 import { SAMPLES } from './samples.ts';
 
 const MONEY = 790;
@@ -13,10 +14,7 @@ const MOOD = 16_400;
 const PLACE = 16_402;
 const PLACES = 16_401;
 
-function lookup(
-  shapes: Readonly<Record<number, BinaryTypeShape>>,
-  serverMajor = 18,
-): BinaryTypeLookup {
+function lookup(shapes: Readonly<Record<number, TypeShape>>, serverMajor = 18): BinaryTypeLookup {
   return { serverMajor, shapeOf: (typeId) => shapes[typeId] };
 }
 
@@ -66,7 +64,7 @@ describe('a type without a converter', () => {
     const shapes = {
       16500: { kind: 'domain', base: MONEY },
       16501: { kind: 'array', element: 16_500, delimiter: ',' },
-      16502: { kind: 'composite', attributes: [23, 16_501] },
+      16502: { kind: 'composite', attributes: attributesOf(23, 16_501) },
       16503: { kind: 'range', subtype: MONEY },
       16504: { kind: 'multirange', range: 16_503 },
     } as const;
@@ -79,7 +77,7 @@ describe('a type without a converter', () => {
   });
 
   it('may claim to hold itself', () => {
-    const types = lookup({ [PLACE]: { kind: 'composite', attributes: [25, PLACE] } });
+    const types = lookup({ [PLACE]: { kind: 'composite', attributes: attributesOf(25, PLACE) } });
     expect(hasBinaryDecoder(PLACE, types)).toBe(false);
   });
 });
@@ -88,7 +86,7 @@ describe('a type of the database', () => {
   const types = lookup({
     [MOOD]: { kind: 'enum' },
     [PLACES]: { kind: 'array', element: PLACE, delimiter: ',' },
-    [PLACE]: { kind: 'composite', attributes: [25, MOOD] },
+    [PLACE]: { kind: 'composite', attributes: attributesOf(25, MOOD) },
   });
 
   it('is read by its shape', () => {

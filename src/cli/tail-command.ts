@@ -98,7 +98,9 @@ async function formatterFactory(
   // COLUMNS counts where there is no terminal to ask, as in psql
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
   const theme = createTheme(level);
-  return (context) => new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true });
+  const { rawValues } = options;
+  return (context) =>
+    new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true, rawValues });
 }
 
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {

@@ -105,6 +105,17 @@ export class TypeRegistry {
     return this.#facts.get(typeId)?.shape;
   }
 
+  /** What a domain is made over, through all domains between; any other type is its own. */
+  baseType(typeId: number): number {
+    let base = typeId;
+    for (let depth = 0; depth < DEEPEST_DOMAIN; depth++) {
+      const shape = this.shapeOf(base);
+      if (shape?.kind !== 'domain') break;
+      base = shape.base;
+    }
+    return this.#announcedBase(base) ?? base;
+  }
+
   /** As format_type() prints it; `type 16999` if nobody told. */
   name(typeId: number, typmod: number): string {
     const known = this.#names.get(nameKey(typeId, typmod)) ?? undefined;
@@ -268,6 +279,9 @@ export class TypeRegistry {
     return builtinTypeNamed(name.slice(1))?.arrayTypeId;
   }
 }
+
+/** Domains over domains are followed so far. */
+const DEEPEST_DOMAIN = 32;
 
 const NO_TYPES: readonly ColumnType[] = [];
 const NO_COLUMNS: readonly number[] = [];

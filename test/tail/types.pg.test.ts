@@ -225,6 +225,17 @@ describe('the names of types', () => {
   });
 });
 
+describe('the pretty view', () => {
+  it('shows a domain as it shows its base type', async () => {
+    const { database, args } = await shopWith(`CREATE DOMAIN shop.flag AS boolean;
+      CREATE DOMAIN shop.flag2 AS shop.flag; CREATE TABLE shop.things (flag shop.flag2)`);
+    await using _ = database;
+    await database.sql('INSERT INTO shop.things VALUES (true)');
+    const { stdout } = await runPgtail([...args, '--no-follow', '-q', '--format', 'pretty']);
+    expect(stdout).toContain('flag true');
+  });
+});
+
 describe('a cast to json', () => {
   it('that only the server can run leaves the server’s text, and is told once a type', async () => {
     const { database, args } = await shopWith(`
@@ -301,5 +312,16 @@ describe('--raw-values', () => {
         note: null,
       },
     ]);
+  });
+
+  it('gives them in the pretty view too', async () => {
+    const { database, args } = await shopWith(SCHEMA);
+    await using _ = database;
+    await database.sql(ROW);
+    const options = ['--no-follow', '-q', '--raw-values', '--format', 'pretty'];
+    const { stdout } = await runPgtail([...args, ...options]);
+    expect(stdout).toContain('ok t');
+    expect(stdout).toContain('at 2026-11-29 20:36:50+00');
+    expect(stdout).toContain('body \\x00ff');
   });
 });

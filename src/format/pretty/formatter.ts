@@ -31,6 +31,7 @@ import { schemaChanges } from './schema-change.ts';
 import { type RowCount, ShownRows } from './shown-rows.ts';
 import { alignedNameWidth, label, type TableView, tableView } from './table-view.ts';
 import { ValueReader } from './value.ts';
+import { type ValueKind, valueKind } from './value-kind.ts';
 
 export interface PrettyOptions extends FormatterContext {
   readonly theme: Theme;
@@ -40,6 +41,8 @@ export interface PrettyOptions extends FormatterContext {
   readonly now: () => number;
   /** Whether transactions show UTC, as values do, or the time zone of this machine. */
   readonly utc: boolean;
+  /** Values are shown as the server's text, whatever their type. */
+  readonly rawValues?: boolean;
 }
 
 /** Lines are not made narrower than this: below it the terminal wraps them. */
@@ -61,6 +64,7 @@ export class PrettyFormatter implements Formatter {
   readonly #theme: Theme;
   readonly #types: TypeRegistry;
   readonly #askColumns: () => number;
+  readonly #kindOf: (typeId: number) => ValueKind;
   readonly #values: ValueReader;
   readonly #layout: Layout;
   readonly #blocks: BlockLines;
@@ -75,12 +79,14 @@ export class PrettyFormatter implements Formatter {
   #block: Block | null = null;
   #nameWidth = 0;
 
-  constructor({ writer, types, partialRoots, theme, columns, now, utc }: PrettyOptions) {
+  constructor(options: PrettyOptions) {
+    const { writer, types, partialRoots, theme, columns, now, utc, rawValues = false } = options;
     this.#writer = writer;
     this.#theme = theme;
     this.#types = types;
     this.#partialRoots = partialRoots;
     this.#askColumns = columns;
+    this.#kindOf = rawValues ? () => 'text' : (typeId) => valueKind(types.baseType(typeId));
     this.#values = new ValueReader(theme);
     this.#layout = new Layout(this.#values, theme.update);
     this.#blocks = new BlockLines(theme, utc, now);
@@ -300,7 +306,7 @@ export class PrettyFormatter implements Formatter {
     const width = this.#columns();
     const known = this.#tables.get(relation.relationId);
     if (known?.relation === relation && known.width === width) return known;
-    const table = tableView(relation, width, this.#theme, known);
+    const table = tableView(relation, width, this.#theme, this.#kindOf, known);
     this.#tables.set(relation.relationId, table);
     return table;
   }

@@ -5,7 +5,7 @@ import { fitText } from '../../terminal/safe-text.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
 import { identifier, qualifiedName } from './identifier.ts';
 import type { ShownValue } from './value.ts';
-import { type ValueKind, valueKind } from './value-kind.ts';
+import type { ValueKind } from './value-kind.ts';
 
 /** Wider values do not push the columns after them to the right for ever. */
 const WIDEST_PAD = 24;
@@ -34,11 +34,15 @@ export interface TableView {
   readonly width: number;
 }
 
-/** The labels for a terminal of `width` columns; pads are taken over from the view before. */
+/**
+ * The labels for a terminal of `width` columns; pads are taken over from the view before. `kindOf`
+ * says how values of a type are shown.
+ */
 export function tableView(
   relation: Relation,
   width: number,
   theme: Theme,
+  kindOf: (typeId: number) => ValueKind,
   previous?: TableView,
 ): TableView {
   const name = label(qualifiedName(relation), longestName(width), theme.strong, theme);
@@ -52,7 +56,7 @@ export function tableView(
     return {
       lead: `${lead.text} `,
       leadWidth: lead.width + 1,
-      kind: valueKind(column.typeId),
+      kind: kindOf(column.typeId),
       pad: pads.get(column.name) ?? 0,
     };
   });

@@ -31,7 +31,7 @@ const KINDS: ReadonlyMap<number, ValueKind> = new Map<number, ValueKind>([
   [3220, 'word'], // pg_lsn
 ]);
 
-/** Enums, domains, composites, arrays and extension types are shown as text. */
+/** Enums, composites, arrays and extension types are shown as text; a domain as its base type. */
 export function valueKind(typeId: number): ValueKind {
   return KINDS.get(typeId) ?? 'text';
 }

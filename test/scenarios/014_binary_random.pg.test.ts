@@ -3,19 +3,13 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TYPE_VALUES } from '../pgtypes/binary/type-values.ts';
+import { sqlName, TYPE_VALUES } from '../pgtypes/binary/type-values.ts';
 import { runPgtail } from '../support/pgtail.ts';
 import { sharedServer } from '../support/server.ts';
 import { Shop } from '../support/tail.ts';
 
 const ROWS = 100;
 const SEED = Date.now() & 0x7fff_ffff;
-
-/** Without a length, SQL's own names of two types would mean length 1. */
-function sqlName(type: string): string {
-  if (type === 'char') return '"char"';
-  return type === 'bit' || type === 'bpchar' ? `pg_catalog."${type}"` : type;
-}
 
 function textsOf(type: string): string[] {
   const { edges, random } = TYPE_VALUES[type]!;

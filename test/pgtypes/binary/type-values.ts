@@ -374,3 +374,9 @@ function snapshot(): fc.Arbitrary<string> {
 function vector(min: number, max: number): fc.Arbitrary<string> {
   return fc.array(int(min, max), { maxLength: 6 }).map((elements) => elements.join(' '));
 }
+
+/** Without a length, SQL's own names of two types would mean length 1. */
+export function sqlName(type: string): string {
+  if (type === 'char') return '"char"';
+  return type === 'bit' || type === 'bpchar' ? `pg_catalog."${type}"` : type;
+}

@@ -12,7 +12,7 @@ import { type EmbeddedServer, startEmbeddedServer } from '../src/demo/embedded-s
 import { INVALID_LSN, lsnFromWords } from '../src/lsn.ts';
 import type { CatalogTypes } from '../src/pgtypes/type-facts.ts';
 import { startReplication } from '../src/walsender/commands.ts';
-import { STREAM_SEARCH_PATH } from '../src/walsender/pinned-settings.ts';
+import { streamSettings } from '../src/walsender/pinned-settings.ts';
 import { ReplicationSession } from '../src/walsender/session.ts';
 import { readWalStart, XLOG_DATA, XLOG_DATA_HEADER_LENGTH } from '../src/wire/replication.ts';
 import {
@@ -149,7 +149,7 @@ async function receive(
   const session = await ReplicationSession.connect(settings, () => {});
   const frames: Frame[] = [];
   try {
-    await session.query(STREAM_SEARCH_PATH);
+    await session.query(streamSettings(false));
     await collect(session, scenario, frames);
   } finally {
     session.destroy();

@@ -40,6 +40,26 @@ export class PgtailError extends Error {
   }
 }
 
+/** Text that is not in the encoding it was said to be in. `what` names it, and never shows it. */
+export class UndecodableText extends PgtailError {
+  readonly what: string;
+  readonly encoding: string;
+
+  constructor(what: string, encoding: string, where?: string) {
+    const place = where === undefined ? '' : `${where}: `;
+    super(EXIT.failure, `${place}${what} holds bytes that are not valid in ${encoding}`, {
+      hint: 'say with --encoding which encoding they are in; LATIN1 reads any bytes',
+    });
+    this.what = what;
+    this.encoding = encoding;
+  }
+
+  /** The same error, told with the message it was found in. */
+  within(where: string): UndecodableText {
+    return new UndecodableText(this.what, this.encoding, where);
+  }
+}
+
 /**
  * Bytes that are not what the protocol says. `offset` counts from the start of the message.
  * The decoder adds the message's name and its LSN, which the cursor cannot know.

@@ -6,6 +6,8 @@ import { parseTablePattern, type TablePattern } from '../changes/table-pattern.t
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
+import { SERVER_ENCODINGS, serverEncoding } from '../pgtypes/encoding/server-encodings.ts';
+import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TailOptions } from '../tail/tail.ts';
 import type { ColorFlag } from '../terminal/color.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -40,6 +42,18 @@ const opList = z
   .transform((text) => text.split(',').map((op) => op.trim()))
   .pipe(z.array(oneOf(...LINE_OPS)));
 
+/** The server decides which there are; no zone has a name with other characters. */
+const timeZone = z
+  .string()
+  .regex(/^[ -~]+$/, 'a time zone is a name such as Europe/Berlin or UTC, in ASCII');
+
+const textEncoding = z.string().transform((name, context): TextEncoding => {
+  const encoding = serverEncoding(name);
+  if (encoding !== undefined) return encoding;
+  context.addIssue(`must be one of ${SERVER_ENCODINGS.join(', ')}`);
+  return z.NEVER;
+});
+
 const rawOptions = z.object({
   conninfo: z.string().optional(),
   dbname: z.string().optional(),
@@ -53,6 +67,8 @@ const rawOptions = z.object({
   streaming: oneOf(...STREAMING_MODES).default('off'),
   twoPhase: z.boolean().default(false),
   binary: z.boolean().default(false),
+  timezone: timeZone.optional(),
+  encoding: textEncoding.optional(),
   origin: oneOf('any', 'none').default('any'),
   yes: z.boolean().default(false),
   follow: z.boolean().default(true),
@@ -113,6 +129,7 @@ export function commandOptions(
     streaming: given.slot === undefined && given.streaming === 'buffer' ? 'off' : given.streaming,
     twoPhase: given.twoPhase,
     binary: given.binary,
+    encoding: given.encoding,
     origin: given.origin,
     yes: given.yes,
     statusInterval: given.statusInterval,

@@ -141,7 +141,18 @@ function addValueOptions(program: Command): void {
         'json, or string: bigint and numeric in quotes, for readers that would round them',
       ).default('json'),
     )
-    .option('--raw-values', 'every value as the server’s text, in a string');
+    .option('--raw-values', 'every value as the server’s text, in a string')
+    .addOption(
+      named('--timezone <zone>', 'show timestamptz in this time zone, as in Europe/Berlin').default(
+        'UTC',
+      ),
+    )
+    .addOption(
+      named(
+        '--encoding <name>',
+        'read text as this encoding, unconverted by the server: for SQL_ASCII databases',
+      ),
+    );
 }
 
 function demoCommand(signal: AbortSignal): Command {

@@ -69,6 +69,8 @@ export async function environmentOf(
       if (verbosity === 'verbose') printNotice(detailLine(options, source));
       const why = whyText(source);
       if (why !== undefined) printNotice(`--binary is left off: ${why}`);
+      const mismatch = encodingText(options, source);
+      if (mismatch !== undefined) printNotice(mismatch);
     },
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
@@ -98,9 +100,10 @@ async function formatterFactory(
   // COLUMNS counts where there is no terminal to ask, as in psql
   const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
   const theme = createTheme(level);
-  const { rawValues } = options;
+  const { rawValues, connection } = options;
+  const { timeZone } = connection;
   return (context) =>
-    new PrettyFormatter({ ...context, theme, columns, now: Date.now, utc: true, rawValues });
+    new PrettyFormatter({ ...context, theme, columns, now: Date.now, timeZone, rawValues });
 }
 
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
@@ -123,8 +126,17 @@ function whyText({ values }: Source): string | undefined {
   if (values.kind === 'binary' || values.because === undefined) return undefined;
   if (values.because === 'temporary slot') return 'it needs a slot that outlives its connection';
   if (values.because === 'no connection') return 'the types could not be looked up';
+  if (values.because === 'encoding') return 'with --encoding values come as text';
+  if (values.because === 'time zone') return 'with a --timezone other than UTC values come as text';
   const { table, column, type } = values.because;
   return `only the server can turn ${type} into text (column ${column} of ${table})`;
+}
+
+/** Not wrong for sure: a database in LATIN1 takes any bytes, those of WIN1252 too. */
+function encodingText({ encoding }: CommandOptions, { server }: Source): string | undefined {
+  if (encoding === undefined || server.encoding === 'SQL_ASCII') return undefined;
+  if (encoding.name === server.encoding) return undefined;
+  return `the database is in ${server.encoding}, its text is read as ${encoding.name}`;
 }
 
 /** What is good to know when something looks odd. */

@@ -26,6 +26,8 @@ export interface ConnectionSettings {
   readonly passwordFile: string | undefined;
   /** The user's own `-c name=value` options for the server. */
   readonly options: string;
+  /** The session's TimeZone: what values that depend on one are shown in. */
+  readonly timeZone: string;
   readonly applicationName: string;
   /** Milliseconds; 0 waits for ever. */
   readonly connectTimeout: number;
@@ -43,6 +45,7 @@ export interface ConnectionFlags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
   readonly username?: string | undefined;
+  readonly timezone?: string | undefined;
 }
 
 /** What only the machine knows; passed in. */
@@ -53,6 +56,7 @@ export interface Machine {
 }
 
 const DEFAULT_PORT = 5432;
+const DEFAULT_TIME_ZONE = 'UTC';
 const SOCKET_DIRECTORIES = ['/var/run/postgresql', '/tmp'];
 
 export function connectionSettings(flags: ConnectionFlags, machine: Machine): ConnectionSettings {
@@ -71,6 +75,7 @@ export function connectionSettings(flags: ConnectionFlags, machine: Machine): Co
     password: pick('password', 'PGPASSWORD'),
     passwordFile: pick('passfile', 'PGPASSFILE'),
     options: pick('options', 'PGOPTIONS') ?? '',
+    timeZone: flags.timezone ?? DEFAULT_TIME_ZONE,
     applicationName:
       pick('application_name', 'PGAPPNAME') ?? given.fallback_application_name ?? 'pgtail',
     connectTimeout: timeout(pick('connect_timeout', 'PGCONNECT_TIMEOUT')),

@@ -1,9 +1,9 @@
 // The pgoutput decoder, protocol versions 1 to 4: bytes in, handler calls out.
 // https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
 
-import { ProtocolViolation } from '../errors.ts';
-import { formatLsnWords } from '../lsn.ts';
-import { Cursor } from '../wire/cursor.ts';
+import { ProtocolViolation, UndecodableText } from '../errors.ts';
+import { formatLsn, formatLsnWords, INVALID_LSN, type Lsn } from '../lsn.ts';
+import { Cursor, type TextReader } from '../wire/cursor.ts';
 import type { LsnWords } from '../wire/replication.ts';
 import type { PgoutputHandler } from './handler.ts';
 import type { Prepare } from './messages.ts';
@@ -49,9 +49,9 @@ const IDENTITIES: Readonly<Record<string, ReplicaIdentity>> = {
   i: 'index',
 };
 
-/** Replaces the binary values of a tuple by their text, in the tuple. */
+/** Replaces the values of a tuple by their text in UTF-8, in the tuple. */
 export interface TupleValues {
-  /** @throws ProtocolViolation */
+  /** @throws ProtocolViolation or UndecodableText */
   toText(relation: Relation, tuple: TupleData): void;
 }
 
@@ -62,19 +62,25 @@ export interface TupleValues {
 export class PgoutputDecoder {
   readonly #handler: PgoutputHandler;
   readonly #relations = new Map<number, Relation>();
-  readonly #cursor = new Cursor();
+  readonly #cursor: Cursor;
   readonly #newRow = new TupleData('new');
   readonly #keyRow = new TupleData('key');
   readonly #oldRow = new TupleData('old');
   readonly #values: TupleValues | null;
   readonly #at = { lsnHigh: 0, lsnLow: 0, streamXid: 0 };
+  /** Of the last Begin: the only position near a relation or a type, which have none. */
+  #commitLsn: Lsn = INVALID_LSN;
   #inStream = false;
   #isKept = false;
 
-  /** `values` makes text of binary values; without it they are handed on as they are. */
-  constructor(handler: PgoutputHandler, values: TupleValues | null = null) {
+  /**
+   * `values` makes text of what is none yet; without it values are handed on as they are. `readText`
+   * reads names and other strings that are not UTF-8.
+   */
+  constructor(handler: PgoutputHandler, values: TupleValues | null = null, readText?: TextReader) {
     this.#handler = handler;
     this.#values = values;
+    this.#cursor = new Cursor(readText);
   }
 
   /**
@@ -92,7 +98,8 @@ export class PgoutputDecoder {
 
   /**
    * Decodes the message in `bytes[start, end)`, which stood at `walStart`.
-   * @throws ProtocolViolation with the message's name, the field, the byte offset and the LSN.
+   * @throws ProtocolViolation with the message's name, the field, the byte offset and the LSN;
+   * UndecodableText with the message's name and the LSN.
    */
   decode(bytes: Buffer, start: number, end: number, walStart: LsnWords): void {
     this.#at.lsnHigh = walStart.high;
@@ -101,15 +108,18 @@ export class PgoutputDecoder {
     try {
       this.#message(this.#cursor);
     } catch (error) {
-      if (error instanceof ProtocolViolation) throw error.within(this.#where(bytes, start, end));
-      throw error;
+      const isUnplaced = error instanceof ProtocolViolation || error instanceof UndecodableText;
+      throw isUnplaced ? error.within(this.#where(bytes, start, end)) : error;
     }
   }
 
   #where(bytes: Buffer, start: number, end: number): string {
     const tag = start < end ? String.fromCharCode(bytes[start]!) : '';
-    const lsn = formatLsnWords(this.#at.lsnHigh, this.#at.lsnLow);
-    return `${MESSAGE_NAMES[tag] ?? 'message'} at ${lsn}`;
+    const name = MESSAGE_NAMES[tag] ?? 'message';
+    const { lsnHigh, lsnLow } = this.#at;
+    const hasPosition = lsnHigh !== 0 || lsnLow !== 0;
+    if (hasPosition) return `${name} at ${formatLsnWords(lsnHigh, lsnLow)}`;
+    return `${name} in the transaction at ${formatLsn(this.#commitLsn)}`;
   }
 
   #message(c: Cursor): void {
@@ -163,6 +173,7 @@ export class PgoutputDecoder {
     const commitTime = c.i64('commit time');
     const xid = c.u32('xid');
     c.drained();
+    this.#commitLsn = commitLsn;
     this.#handler.begin({ commitLsn, commitTime, xid });
   }
 

@@ -9,10 +9,12 @@ import { EXIT, PgtailError } from '../errors.ts';
 import { type PgoutputRequest, unsupportedOption } from '../pgoutput/plugin-options.ts';
 import { hasBinaryDecoder } from '../pgtypes/binary/binary-to-text.ts';
 import { isBuiltinType } from '../pgtypes/builtin-types.ts';
+import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import {
   checkSlot,
   checkTwoPhase,
+  checkUnconvertedNames,
   checkWalLevel,
   choosePublications,
   readPreflight,
@@ -26,6 +28,8 @@ export interface SourceOptions extends PgoutputRequest {
   /** Undefined: a temporary slot. */
   readonly slot: string | undefined;
   readonly createSlot: boolean;
+  /** What text is in; undefined: the server converts it to UTF8. */
+  readonly encoding: TextEncoding | undefined;
   /** Do what is hard to undo. */
   readonly yes: boolean;
 }
@@ -35,7 +39,12 @@ export type ValueFormat =
   | { readonly kind: 'binary' }
   | {
       readonly kind: 'text';
-      readonly because?: PublishedColumn | 'temporary slot' | 'no connection';
+      readonly because?:
+        | PublishedColumn
+        | 'temporary slot'
+        | 'no connection'
+        | 'encoding'
+        | 'time zone';
     };
 
 export interface Source {
@@ -54,13 +63,14 @@ export async function prepareSource(
   temporaryName: string,
   types: TypeRegistry,
 ): Promise<Source> {
-  const found = await readPreflight(session, options.slot);
+  const found = await readPreflight(session, options.slot, options.publications);
   const { server, partialRoots } = found;
   checkWalLevel(server);
   // a slot of another database first: a publication missing here is then no surprise
   if (found.slot !== undefined) checkSlot(options.slot!, found.slot, server.database);
   checkSupported(options, server.major);
   const publications = choosePublications(options.publications, found);
+  if (options.encoding !== undefined) checkUnconvertedNames(publications, server);
   if (options.twoPhase && !options.yes && found.slot) checkTwoPhase(options.slot!, found.slot);
   const learning = learnPublished(session, publications, server.major, types);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
@@ -97,15 +107,18 @@ function checkSupported(request: PgoutputRequest, major: number): void {
 
 /**
  * Binary only if every published column can be decoded. A temporary slot is gone with its
- * connection, so it could not go on in text if another type turned up: it stays with text.
+ * connection, so it could not go on in text if another type turned up: it stays with text. What is
+ * decoded here is decoded as UTF8 and in UTC.
  */
 function valueFormat(
-  { binary, slot }: SourceOptions,
+  { binary, slot, encoding, connection }: SourceOptions,
   columns: readonly PublishedColumn[] | null,
   types: TypeRegistry,
   serverMajor: number,
 ): ValueFormat {
   if (!binary) return { kind: 'text' };
+  if (encoding !== undefined) return { kind: 'text', because: 'encoding' };
+  if (connection.timeZone.toUpperCase() !== 'UTC') return { kind: 'text', because: 'time zone' };
   if (slot === undefined) return { kind: 'text', because: 'temporary slot' };
   if (columns === null) return { kind: 'text', because: 'no connection' };
   const lookup = { serverMajor, shapeOf: (typeId: number) => types.shapeOf(typeId) };

@@ -15,6 +15,7 @@ import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { ReplicationSession, StreamHandler } from '../walsender/session.ts';
 import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
+import type { TextReader } from '../wire/cursor.ts';
 import {
   PRIMARY_KEEPALIVE,
   readKeepalive,
@@ -44,8 +45,10 @@ export interface StreamRunOptions {
   readonly delivery: Delivery;
   /** All but the listener of units, which is this stream. */
   readonly changes: Omit<ChangeStreamOptions, 'units'>;
-  /** How binary values become text; null: they come as text. */
+  /** How values become text in UTF-8; null: they come so. */
   readonly values: TupleValues | null;
+  /** How names are read; undefined: they come in UTF-8. */
+  readonly readText: TextReader | undefined;
   /** For types that are first met in mid-stream. */
   readonly typeLookup: TypeLookup;
   /** A folder to keep streamed transactions in until they commit; undefined: they are shown live. */
@@ -120,7 +123,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
         ? null
         : new BufferedChangeStream({ ...changes, spoolDirectory });
     this.#changes = this.#buffered ?? new ChangeStream(changes);
-    this.#decoder = new PgoutputDecoder(this.#changes, options.values);
+    this.#decoder = new PgoutputDecoder(this.#changes, options.values, options.readText);
     if (this.#buffered !== null) this.#buffered.decoder = this.#decoder;
     const onShutdown = (): void => this.stop({ reason: 'server stops' });
     this.#shutdownWatch = new ShutdownWatch(session.ordinaryConfig, onShutdown);

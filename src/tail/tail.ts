@@ -1,16 +1,20 @@
 // The main job, put together: session, decoder, change stream, formatter, output and progress.
 
+import { ByteWriter } from '../byte-writer.ts';
 import { nothingPrinted, type PrintedAnnouncements } from '../changes/announcements.ts';
 import type { Selection } from '../changes/selection.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { INVALID_LSN, type Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
+import type { TupleValues } from '../pgoutput/decoder.ts';
 import { pgoutputOptions } from '../pgoutput/plugin-options.ts';
 import { BinaryTuples } from '../pgtypes/binary/tuple-text.ts';
+import { EncodedTuples } from '../pgtypes/encoding/encoded-tuples.ts';
+import { nameReader } from '../pgtypes/encoding/text-encoding.ts';
 import { TypeRegistry, type TypeRegistryOptions } from '../pgtypes/type-registry.ts';
 import { startReplication } from '../walsender/commands.ts';
-import { STREAM_SEARCH_PATH } from '../walsender/pinned-settings.ts';
+import { streamSettings } from '../walsender/pinned-settings.ts';
 import { hasSqlState, startFailure, streamFailure } from '../walsender/server-error.ts';
 import { ReplicationSession, type ServerNotice } from '../walsender/session.ts';
 import { Delivery } from './delivery.ts';
@@ -195,16 +199,15 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
   const { delivery, formatter, types, partialRoots, printed } = printing;
   const { selection, limit } = options;
   const stopAt = options.follow ? undefined : source.server.walEnd;
-  const serverMajor = source.server.major;
-  const shapeOf = (typeId: number) => types.shapeOf(typeId);
   return new StreamRun({
     session,
     delivery,
     changes: { formatter, selection, types, partialRoots, printed, limit, stopAt },
-    values: source.values.kind === 'binary' ? new BinaryTuples({ serverMajor, shapeOf }) : null,
+    values: tupleValues(connected, types),
+    readText: options.encoding && nameReader(options.encoding, new ByteWriter()),
     typeLookup: new TypeLookup({
       session,
-      serverMajor,
+      serverMajor: source.server.major,
       types,
       onUnreachable: environment.onTypesUnknown,
     }),
@@ -217,10 +220,18 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
   });
 }
 
+function tupleValues({ source, options }: Connected, types: TypeRegistry): TupleValues | null {
+  if (source.values.kind === 'binary') {
+    const shapeOf = (typeId: number) => types.shapeOf(typeId);
+    return new BinaryTuples({ serverMajor: source.server.major, shapeOf });
+  }
+  return options.encoding === undefined ? null : new EncodedTuples(options.encoding);
+}
+
 async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> {
-  const { session, source } = connected;
+  const { session, source, options } = connected;
   try {
-    await session.query(STREAM_SEARCH_PATH);
+    await session.query(streamSettings(options.encoding !== undefined));
     session.attach(stream);
     const started = await startStream(stream, connected);
     if (started === null) return;
@@ -229,10 +240,10 @@ async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> 
     if (stream.end === null) stream.stop({ reason: 'error', error: serverEndedStream() });
   } catch (error) {
     if (stream.end !== null) return;
-    if (connected.options.streaming === 'buffer' && hasSqlState(error, INTERNAL_ERROR)) {
+    if (options.streaming === 'buffer' && hasSqlState(error, INTERNAL_ERROR)) {
       return stream.stop({ reason: 'again', without: 'buffer' });
     }
-    const failure = error instanceof PgtailError ? error : streamFailure(error, source.slot.name);
+    const failure = streamFailure(error, source.slot.name, source.server.encoding);
     stream.stop({ reason: 'error', error: failure });
   }
 }

@@ -24,7 +24,7 @@ export function clientConfig(
     ssl,
     password: () => askedPassword(settings),
     application_name: applicationName,
-    options: startupOptions(settings.options),
+    options: startupOptions(settings.options, settings.timeZone),
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
   };

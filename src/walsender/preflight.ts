@@ -15,6 +15,8 @@ export interface ServerFacts {
   readonly major: number;
   readonly walLevel: string;
   readonly database: string;
+  /** The database's. */
+  readonly encoding: string;
   /** In ms; 0: the server waits for ever. */
   readonly walSenderTimeout: number;
   /** Everything committed before the question was asked stands before this position. */
@@ -42,7 +44,7 @@ export interface Preflight {
    * published through their root, the old rows of that leaf lack values without saying so.
    */
   readonly partialRoots: readonly number[];
-  /** All publications of the database, by name. */
+  /** By name: those asked for, if all of them exist; else all of the database, as far as readable. */
   readonly publications: readonly string[];
   /** Undefined: no such slot, or none was asked about. */
   readonly slot: SlotFacts | undefined;
@@ -58,6 +60,7 @@ const serverRow = z.object({
   server_version_num: z.coerce.number(),
   wal_level: z.string(),
   database: z.string(),
+  encoding: z.string(),
   wal_sender_timeout: z.coerce.number(),
   wal_end: lsnText,
 });
@@ -76,16 +79,26 @@ const slotJson = z.object({
   invalidation_reason: z.string().nullable().default(null),
 });
 
+const publicationSql = (condition = 'true'): string =>
+  `SELECT pubname FROM pg_publication WHERE ${condition} ORDER BY pubname;`;
+
+/** A name that nobody asked for may not be UTF-8, and fail the query. */
+const isOneOf = (names: readonly string[]): string =>
+  names.length === 0 ? 'true' : `pubname::text IN (${names.map(quoteLiteral).join(', ')})`;
+
+const IS_PRINTABLE_ASCII = "pubname::text ~ '^[ -~]*$'";
+
 // Only system catalogs, never a user's table: that would put its present shape into the caches of
 // this backend, where decoding then finds it instead of the one it had when the WAL was written.
-const SERVER_SQL = `
+const serverSql = (publications: readonly string[]): string => `
 SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('wal_level') AS wal_level,
        current_database() AS database,
+       current_setting('server_encoding') AS encoding,
        (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
             ELSE pg_current_wal_insert_lsn() END AS wal_end;
-SELECT pubname FROM pg_publication ORDER BY pubname;
+${publicationSql(isOneOf(publications))}
 WITH RECURSIVE part (root, relid) AS (
   SELECT oid, oid FROM pg_class WHERE relkind = 'p' AND relreplident = 'f'
   UNION ALL
@@ -101,18 +114,35 @@ WHERE slot_name::text = ${quoteLiteral(slot)};`;
 export async function readPreflight(
   session: ReplicationSession,
   slot: string | undefined,
+  asked: readonly string[],
 ): Promise<Preflight> {
-  const sql = slot === undefined ? SERVER_SQL : SERVER_SQL + slotSql(slot);
+  const sql = serverSql(asked) + (slot === undefined ? '' : slotSql(slot));
   const results = await session.query(sql).catch((error: unknown) => {
     throw queryFailure(error);
   });
-  const [server = [], publications = [], roots = [], slots = []] = results;
+  const [server = [], found = [], roots = [], slots = []] = results;
+  const publications = publicationNames(found);
+  const allFound = asked.every((name) => publications.includes(name));
   return {
     server: serverFacts(server),
     partialRoots: roots.map((row) => rootRow.parse(row).relid),
-    publications: publications.map((row) => publicationRow.parse(row).pubname),
+    publications: allFound ? publications : await readablePublications(session),
     slot: slotFacts(slots),
   };
+}
+
+const publicationNames = (rows: QueryRows): string[] =>
+  rows.map((row) => publicationRow.parse(row).pubname);
+
+/** For a hint only: if not all names can be read, those in ASCII will do. */
+async function readablePublications(session: ReplicationSession): Promise<readonly string[]> {
+  const [rows = []] = await session
+    .query(publicationSql())
+    .catch(() => session.query(publicationSql(IS_PRINTABLE_ASCII)))
+    .catch((error: unknown) => {
+      throw queryFailure(error);
+    });
+  return publicationNames(rows);
 }
 
 function serverFacts(rows: QueryRows): ServerFacts {
@@ -121,6 +151,7 @@ function serverFacts(rows: QueryRows): ServerFacts {
     major: Math.floor(row.server_version_num / 10_000),
     walLevel: row.wal_level,
     database: row.database,
+    encoding: row.encoding,
     walSenderTimeout: row.wal_sender_timeout,
     walEnd: beforePageHeader(row.wal_end),
   };
@@ -185,6 +216,27 @@ export function choosePublications(asked: readonly string[], found: Preflight): 
   throw new PgtailError(EXIT.notReady, `database ${database} ${problem}`, {
     hint: existing(publications, 'pgtail'),
   });
+}
+
+/** In these what a client in UTF8 sends is taken as it is, and again as what a name is looked up by. */
+const TAKEN_AS_SENT: readonly string[] = ['UTF8', 'SQL_ASCII'];
+
+/**
+ * @throws PgtailError (exit code 4) for a publication whose name the server would not know again when
+ * it converts nothing.
+ */
+export function checkUnconvertedNames(
+  publications: readonly string[],
+  { encoding }: ServerFacts,
+): void {
+  if (TAKEN_AS_SENT.includes(encoding)) return;
+  const name = publications.find((publication) => !/^[\x01-\x7f]*$/.test(publication));
+  if (name === undefined) return;
+  throw new PgtailError(
+    EXIT.notReady,
+    `--encoding cannot read publication ${JSON.stringify(name)}: its name is not ASCII`,
+    { hint: 'ALTER PUBLICATION … RENAME TO … gives it another name' },
+  );
 }
 
 const LISTED_NAMES = 20;

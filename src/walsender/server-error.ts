@@ -11,6 +11,8 @@ interface ServerReport {
   readonly message: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
+  /** The CONTEXT: while decoding, the position that is being decoded. */
+  readonly where?: string | undefined;
 }
 
 export function isServerReport(error: unknown): error is ServerReport {
@@ -38,6 +40,9 @@ const SQLSTATE = {
   objectInUse: '55006',
   featureNotSupported: '0A000',
   internalError: 'XX000',
+  invalidParameterValue: '22023',
+  notInEncoding: '22021',
+  untranslatableCharacter: '22P05',
 } as const;
 
 /** A server's report with its own words, an exit code, and our hint where it has none. */
@@ -66,10 +71,18 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
 };
 
+/** Who connects where, and what is asked of the session. */
+export interface ConnectAttempt {
+  readonly address: string;
+  readonly user: string;
+  readonly timeZone: string;
+}
+
 /** Whatever goes wrong before the connection is ready. */
-export function connectFailure(error: unknown, address: string, user: string): PgtailError {
+export function connectFailure(error: unknown, attempt: ConnectAttempt): PgtailError {
+  const { address } = attempt;
   if (error instanceof PgtailError) return error;
-  if (isServerReport(error)) return refused(error, address, user);
+  if (isServerReport(error)) return refused(error, attempt);
   if (error instanceof Error && /does not support SSL/.test(error.message)) return noTls(address);
   const code = errorCode(error);
   const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : 'unknown');
@@ -85,9 +98,26 @@ function noTls(address: string): PgtailError {
   });
 }
 
-function refused(error: ServerReport, address: string, user: string): PgtailError {
+function refused(error: ServerReport, { address, user, timeZone }: ConnectAttempt): PgtailError {
   const before = `cannot connect to ${address}`;
   switch (error.code) {
+    case SQLSTATE.invalidParameterValue:
+      // the user's own PGOPTIONS may hold an invalid value too
+      if (!isAboutTimeZone(error, timeZone)) return reported(error, EXIT.connection, before);
+      return reported(
+        error,
+        EXIT.usage,
+        'invalid value for --timezone',
+        'a time zone is a name such as Europe/Berlin or UTC: SELECT name FROM pg_timezone_names',
+      );
+    case SQLSTATE.featureNotSupported:
+      if (!error.message.includes('UTF8')) return reported(error, EXIT.connection, before);
+      return reported(
+        error,
+        EXIT.notReady,
+        before,
+        'a database whose encoding cannot be converted to UTF8 cannot be read',
+      );
     case SQLSTATE.insufficientPrivilege:
       return reported(
         error,
@@ -130,6 +160,10 @@ function refused(error: ServerReport, address: string, user: string): PgtailErro
       return reported(error, EXIT.connection, before);
   }
 }
+
+/** The message may be translated, but not these. */
+const isAboutTimeZone = ({ message }: ServerReport, timeZone: string): boolean =>
+  /time ?zone/i.test(message) && message.includes(`"${timeZone}"`);
 
 /** A failed CREATE_REPLICATION_SLOT. */
 export function createSlotFailure(error: unknown, slot: string): PgtailError {
@@ -180,8 +214,8 @@ function slotInUse(error: ServerReport, slot: string): PgtailError {
   );
 }
 
-/** The stream broke off. */
-export function streamFailure(error: unknown, slot: string): PgtailError {
+/** The stream broke off. `encoding` is the database's. */
+export function streamFailure(error: unknown, slot: string, encoding: string): PgtailError {
   if (error instanceof PgtailError) return error;
   if (isUnreadable(error)) return unreadable(error);
   if (!isServerReport(error)) return lost(error, 'the connection was lost');
@@ -196,6 +230,9 @@ export function streamFailure(error: unknown, slot: string): PgtailError {
       );
     case SQLSTATE.notInPrerequisiteState:
       return reported(error, EXIT.slot, `slot ${JSON.stringify(slot)}`);
+    case SQLSTATE.notInEncoding:
+    case SQLSTATE.untranslatableCharacter:
+      return notConvertible(error, encoding);
     case SQLSTATE.internalError:
       return reported(
         error,
@@ -206,6 +243,20 @@ export function streamFailure(error: unknown, slot: string): PgtailError {
     default:
       return reported(error, EXIT.failure, before);
   }
+}
+
+/** The server's message shows the bytes, but they are a few, and all there is to find them by. */
+function notConvertible(error: ServerReport, encoding: string): PgtailError {
+  const lsn = /\b[0-9A-F]+\/[0-9A-F]+\b/.exec(error.where ?? '')?.[0];
+  const where = lsn === undefined ? '' : ` at ${lsn}`;
+  return reported(
+    error,
+    EXIT.failure,
+    `the server cannot send text${where} as UTF8`,
+    encoding === 'SQL_ASCII'
+      ? 'its database is in SQL_ASCII: say with --encoding which encoding the bytes are in, as in --encoding LATIN1'
+      : `its database is in ${encoding}: --encoding ${encoding} reads the bytes as they are`,
+  );
 }
 
 /** pg met a message type that the protocol does not have. */
@@ -219,7 +270,16 @@ function unreadable(error: Error): PgtailError {
 /** A catalog query of the preflight failed. */
 export function queryFailure(error: unknown): PgtailError {
   if (!isServerReport(error)) return lost(error, 'the connection was lost');
-  return reported(error, EXIT.notReady, 'cannot read the catalogs');
+  const isUnreadable =
+    error.code === SQLSTATE.notInEncoding || error.code === SQLSTATE.untranslatableCharacter;
+  return reported(
+    error,
+    EXIT.notReady,
+    'cannot read the catalogs',
+    isUnreadable
+      ? 'some name there is not UTF8: name the publication with -P, then no other is read'
+      : undefined,
+  );
 }
 
 function lost(error: unknown, before: string): PgtailError {

@@ -112,7 +112,8 @@ export class ReplicationSession {
         if (!mayRetryWithOtherSsl(error)) break;
       }
     }
-    throw connectFailure(failure, serverAddress(settings), settings.user);
+    const { user, timeZone } = settings;
+    throw connectFailure(failure, { address: serverAddress(settings), user, timeZone });
   }
 
   static #open(

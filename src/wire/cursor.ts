@@ -4,6 +4,11 @@
 import { ProtocolViolation } from '../errors.ts';
 import { type Lsn, lsnFromWords } from '../lsn.ts';
 
+/** Makes a string of `bytes[start, end)`; `field` is its name for an error. */
+export type TextReader = (bytes: Buffer, start: number, end: number, field: string) => string;
+
+const readUtf8: TextReader = (bytes, start, end) => bytes.toString('utf8', start, end);
+
 /**
  * Reads fields in wire order from a range of a buffer that it does not own.
  * Every read names its field; a read beyond the end throws a ProtocolViolation with that name.
@@ -13,6 +18,12 @@ export class Cursor {
   position = 0;
   end = 0;
   #start = 0;
+  readonly #readText: TextReader;
+
+  /** `readText` is for strings that are not UTF-8. */
+  constructor(readText: TextReader = readUtf8) {
+    this.#readText = readText;
+  }
 
   /** Points the cursor at `bytes[start, end)`. The bytes are borrowed. */
   reset(bytes: Buffer, start: number, end: number): void {
@@ -75,7 +86,7 @@ export class Cursor {
       throw this.violation(field, 'no NUL byte ends the string');
     }
     this.position = nul + 1;
-    return this.bytes.toString('utf8', from, nul);
+    return this.#readText(this.bytes, from, nul, field);
   }
 
   /** Moves over `length` bytes and returns where they start. */

@@ -33,6 +33,7 @@ describe('the connection settings', () => {
       password: undefined,
       passwordFile: undefined,
       options: '',
+      timeZone: 'UTC',
       applicationName: 'pgtail',
       connectTimeout: 0,
       sslMode: 'prefer',
@@ -78,6 +79,7 @@ describe('the connection settings', () => {
       sslRootCert: '/certs/root.pem',
       sslCert: '/certs/grace.pem',
       sslKey: '/certs/grace.key',
+      timeZone: 'UTC',
     });
   });
 

@@ -1,7 +1,6 @@
 // Every way to ask a server for the same changes, and what must be equal between them.
 
 import type { Streaming } from '../../src/pgoutput/plugin-options.ts';
-import type { Line } from './tail.ts';
 
 export interface Mode {
   readonly streaming: Streaming;
@@ -78,26 +77,43 @@ export function equalOutputs(runs: readonly ModeRun[]): [string, string, string]
   return pairs;
 }
 
-const ENDS = ['stream_commit', 'stream_prepare', 'stream_abort'];
+const ENDS = ['stream_commit', 'stream_prepare'];
+const ANNOUNCEMENT = /^\{"op":"(relation|type)"/;
 
 /**
- * How much is seen of a transaction that goes on depends on what the server decodes meanwhile, of
- * other databases too: its blocks are sent whenever all transactions together take too much memory.
+ * What every run must see. How much is seen of a transaction that goes on, or of what was rolled
+ * back, is the server's affair: it sends blocks whenever all transactions of the server together
+ * take too much memory, and ends one when it happens to look whether its transaction was aborted.
  */
 function whole(ndjson: string): string {
   if (!ndjson.includes('"op":"stream_start"')) return ndjson;
   const lines = ndjson.split('\n');
-  const open = new Set<number>();
-  for (const line of lines.filter((each) => each.startsWith('{"op":"stream_'))) {
-    const { op, xid, subxid = xid } = JSON.parse(line) as Line & { xid: number; subxid?: number };
-    if (op === 'stream_start') open.add(xid);
-    else if (ENDS.includes(op) && subxid === xid) open.delete(xid);
-  }
-  const goesOn = (line: string): boolean => {
-    const streamed = /^\{"op":"stream_st|"streamed":true/.test(line);
-    return streamed && open.has((JSON.parse(line) as { xid: number }).xid);
+  const varied = variedTransactions(lines);
+  if (varied.size === 0) return ndjson;
+  const varies = (line: string): boolean => {
+    if (ANNOUNCEMENT.test(line)) return true;
+    const streamed = /^\{"op":"stream_|"streamed":true/.test(line);
+    return streamed && varied.has((JSON.parse(line) as StreamLine).xid);
   };
-  return lines.filter((line) => !goesOn(line)).join('\n');
+  return lines.filter((line) => !varies(line)).join('\n');
+}
+
+interface StreamLine {
+  readonly op: string;
+  readonly xid: number;
+}
+
+/** Streamed transactions that have no end, or of which a part was rolled back. */
+function variedTransactions(lines: readonly string[]): ReadonlySet<number> {
+  const open = new Set<number>();
+  const aborted = new Set<number>();
+  for (const line of lines.filter((each) => each.startsWith('{"op":"stream_'))) {
+    const { op, xid } = JSON.parse(line) as StreamLine;
+    if (op === 'stream_start') open.add(xid);
+    else if (op === 'stream_abort') aborted.add(xid);
+    else if (ENDS.includes(op)) open.delete(xid);
+  }
+  return new Set([...open, ...aborted]);
 }
 
 /** Only asked for 'parallel' the server says where a transaction was aborted. */

@@ -21,6 +21,7 @@ function report(code: string, message: string, more: Partial<DatabaseError> = {}
 const network = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 
 const AT = 'db.example:5432';
+const ATTEMPT = { address: AT, user: 'clerk', timeZone: 'Mars/Olympus' };
 
 describe('a connection that fails', () => {
   it.each([
@@ -31,8 +32,19 @@ describe('a connection that fails', () => {
     ['28P01', 'password authentication failed', 3, /password auth/, /PGPASSWORD/],
     ['3D000', 'database "x" does not exist', 3, /database "x" does not exist/, undefined],
     ['57P03', 'the database system is starting up', 3, /starting up/, undefined],
+    [
+      '22023',
+      'invalid value for parameter "TimeZone": "Mars/Olympus"',
+      2,
+      /--timezone: .*Olympus/,
+      /Europe\/Berlin/,
+    ],
+    ['0A000', 'conversion between MULE_INTERNAL and UTF8 is not supported', 4, /MULE/, /UTF8/],
+    ['0A000', 'unsupported frontend protocol', 3, /frontend/, undefined],
+    ['22023', 'invalid value for parameter "TimeZone": "Mars"', 3, /"Mars"/, undefined],
+    ['22023', 'invalid value for parameter "DateStyle": "Mars/Olympus"', 3, /Date/, undefined],
   ] as const)('with %s %s is exit code %i', (code, message, exitCode, told, hint) => {
-    const failure = connectFailure(report(code, message), AT, 'clerk');
+    const failure = connectFailure(report(code, message), ATTEMPT);
     expect(failure).toMatchObject({ exitCode, message: expect.stringMatching(told) });
     if (hint !== undefined) expect(failure.hint).toMatch(hint);
   });
@@ -42,18 +54,18 @@ describe('a connection that fails', () => {
     ['ENOTFOUND', 'host name not found'],
     ['ETIMEDOUT', 'timed out'],
   ])('with %s says %s and where', (code, reason) => {
-    const failure = connectFailure(network(code), AT, 'clerk');
+    const failure = connectFailure(network(code), ATTEMPT);
     expect(failure).toMatchObject({ exitCode: 3, message: `cannot connect to ${AT}: ${reason}` });
   });
 
   it('at every address of a host name is told by the first', () => {
     const all = new AggregateError([network('ECONNREFUSED'), network('ENETUNREACH')]);
-    expect(connectFailure(all, AT, 'clerk').message).toContain('connection refused');
+    expect(connectFailure(all, ATTEMPT).message).toContain('connection refused');
   });
 
   it('with an error of our own keeps it', () => {
     const own = new PgtailError(3, 'the server asks for a password');
-    expect(connectFailure(own, AT, 'clerk')).toBe(own);
+    expect(connectFailure(own, ATTEMPT)).toBe(own);
   });
 });
 
@@ -101,12 +113,25 @@ describe('a stream that breaks off', () => {
     ['22021', 'invalid byte sequence for encoding "UTF8": 0xff', 1],
     ['XX000', 'out of memory', 1],
   ])('with %s %s is exit code %i', (code, message, exitCode) => {
-    const failure = streamFailure(report(code, message), 'audit');
+    const failure = streamFailure(report(code, message), 'audit', 'UTF8');
     expect(failure).toMatchObject({ exitCode, message: expect.stringContaining(message) });
   });
 
+  it.each([
+    ['22021', 'SQL_ASCII', 'as in --encoding LATIN1'],
+    ['22P05', 'EUC_JP', '--encoding EUC_JP'],
+  ])('with %s in %s says where and what to do', (code, encoding, hint) => {
+    const where = 'slot "audit", output plugin "pgoutput", in the change callback, associated LSN';
+    const error = report(code, 'no such character', { where: `${where} 1/1570E58` });
+    expect(streamFailure(error, 'audit', encoding)).toMatchObject({
+      exitCode: 1,
+      message: 'the server cannot send text at 1/1570E58 as UTF8: no such character',
+      hint: expect.stringContaining(hint),
+    });
+  });
+
   it('without a word of the server is exit code 1', () => {
-    const failure = streamFailure(new Error('Connection terminated unexpectedly'), 'audit');
+    const failure = streamFailure(new Error('Connection terminated unexpectedly'), 'audit', 'UTF8');
     expect(failure).toMatchObject({
       exitCode: 1,
       message: 'the connection was lost: connection terminated unexpectedly',

@@ -11,7 +11,7 @@ import type {
 } from '../../pgoutput/messages.ts';
 import type { Theme } from '../../terminal/theme.ts';
 import { type PgTimestamp, timestampToUnixMs } from '../../wire/timestamp.ts';
-import { clockText } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { quoted } from './identifier.ts';
 import { type Gutter, IN_PROGRESS, type StreamedTransaction } from './lanes.ts';
 import { Line } from './line.ts';
@@ -28,16 +28,16 @@ const ROOM_AFTER_NAME = 24;
 const ROOM_AFTER_GID = 34;
 const SHORTEST_NAME = 8;
 
-/** Remembers the day it showed last: a date is only said when it is another one. */
+/** Remembers the day it showed last, and its offset: they are only said when they are others. */
 export class BlockLines {
   readonly #theme: Theme;
-  readonly #utc: boolean;
+  readonly #clockText: Clock;
   readonly #now: () => number;
   #shownDay = '';
 
-  constructor(theme: Theme, utc: boolean, now: () => number) {
+  constructor(theme: Theme, clock: Clock, now: () => number) {
     this.#theme = theme;
-    this.#utc = utc;
+    this.#clockText = clock;
     this.#now = now;
   }
 
@@ -215,9 +215,10 @@ export class BlockLines {
   }
 
   #clock(timestamp: PgTimestamp): string {
-    const { day, time, zone } = clockText(timestamp, this.#utc);
-    if (day === this.#shownDay) return time;
-    this.#shownDay = day;
+    const { day, time, zone } = this.#clockText(timestamp);
+    const shownDay = `${day} ${zone}`;
+    if (shownDay === this.#shownDay) return time;
+    this.#shownDay = shownDay;
     return `${day} ${time} ${zone}`.trimEnd();
   }
 

@@ -4,6 +4,7 @@ import { formatTimestamp, type PgTimestamp, timestampToUnixMs } from '../../wire
 
 /** The largest distance from 1970 that a JavaScript Date can hold, in milliseconds. */
 const DATE_RANGE_MS = 8.64e15;
+const SECOND_MS = 1000;
 
 export interface ClockText {
   /** `2026-11-29` */
@@ -14,19 +15,54 @@ export interface ClockText {
   readonly zone: string;
 }
 
-/** A commit time as text, in UTC or in the time zone of this machine. */
-export function clockText(timestamp: PgTimestamp, utc: boolean): ClockText {
-  const unixMs = timestampToUnixMs(timestamp);
-  if (Math.abs(unixMs) > DATE_RANGE_MS)
-    return { day: formatTimestamp(timestamp), time: '', zone: '' };
-  const offsetMinutes = utc ? 0 : -new Date(unixMs).getTimezoneOffset();
-  const shifted = unixMs + offsetMinutes * 60_000;
-  if (Math.abs(shifted) > DATE_RANGE_MS) return clockText(timestamp, true);
-  const [day = '', time = ''] = new Date(shifted).toISOString().slice(0, -1).split('T');
-  return { day, time, zone: utc ? 'UTC' : formatOffset(offsetMinutes) };
+/** A commit time as text. */
+export type Clock = (timestamp: PgTimestamp) => ClockText;
+
+/** UTC for whatever is no region, such as Europe/Berlin, that JavaScript knows. */
+export function clockIn(timeZone: string): Clock {
+  const offsets = timeZone.includes('/') ? offsetFormat(timeZone) : undefined;
+  if (offsets === undefined) return utcText;
+  return (timestamp) => textIn(offsets, timestamp);
 }
 
-function formatOffset(minutes: number): string {
-  const hours = String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;
+function offsetFormat(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  } catch {
+    return undefined; // the server knows more names
+  }
+}
+
+const utcText: Clock = (timestamp) => {
+  const unixMs = timestampToUnixMs(timestamp);
+  if (!isDate(unixMs)) return { day: formatTimestamp(timestamp), time: '', zone: '' };
+  return { ...dayAndTime(unixMs), zone: 'UTC' };
+};
+
+function textIn(offsets: Intl.DateTimeFormat, timestamp: PgTimestamp): ClockText {
+  const unixMs = timestampToUnixMs(timestamp);
+  if (!isDate(unixMs)) return utcText(timestamp);
+  const zone = offsetAt(offsets, unixMs);
+  const shifted = unixMs + offsetMs(zone);
+  return isDate(shifted) ? { ...dayAndTime(shifted), zone } : utcText(timestamp);
+}
+
+const isDate = (unixMs: number): boolean => Math.abs(unixMs) <= DATE_RANGE_MS;
+
+function dayAndTime(unixMs: number): { readonly day: string; readonly time: string } {
+  const [day = '', time = ''] = new Date(unixMs).toISOString().slice(0, -1).split('T');
+  return { day, time };
+}
+
+/** `+02:00`, or `+00:19:32` long ago. JavaScript says `GMT+02:00`, and `GMT` for none. */
+function offsetAt(offsets: Intl.DateTimeFormat, unixMs: number): string {
+  const parts = offsets.formatToParts(unixMs);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return name.replace('GMT', '') || '+00:00';
+}
+
+function offsetMs(offset: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number);
+  const ms = ((hours * 60 + minutes) * 60 + seconds) * SECOND_MS;
+  return offset.startsWith('-') ? -ms : ms;
 }

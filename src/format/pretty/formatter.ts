@@ -21,6 +21,7 @@ import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
 import type { Change, Formatter, FormatterContext, Transaction } from '../formatter.ts';
 import { BlockLines } from './block-lines.ts';
+import { clockIn } from './clock.ts';
 import { qualifiedName } from './identifier.ts';
 import { identityNote } from './identity-note.ts';
 import { IN_PROGRESS, type Lane, Lanes, type StreamedTransaction } from './lanes.ts';
@@ -39,8 +40,8 @@ export interface PrettyOptions extends FormatterContext {
   readonly columns: () => number;
   /** Unix milliseconds, for how far behind a commit is. */
   readonly now: () => number;
-  /** Whether transactions show UTC, as values do, or the time zone of this machine. */
-  readonly utc: boolean;
+  /** The session's TimeZone: transactions show it too, where its offset is known. */
+  readonly timeZone: string;
   /** Values are shown as the server's text, whatever their type. */
   readonly rawValues?: boolean;
 }
@@ -80,16 +81,16 @@ export class PrettyFormatter implements Formatter {
   #nameWidth = 0;
 
   constructor(options: PrettyOptions) {
-    const { writer, types, partialRoots, theme, columns, now, utc, rawValues = false } = options;
+    const { writer, types, partialRoots, theme, columns, now, timeZone } = options;
     this.#writer = writer;
     this.#theme = theme;
     this.#types = types;
     this.#partialRoots = partialRoots;
     this.#askColumns = columns;
-    this.#kindOf = rawValues ? () => 'text' : (typeId) => valueKind(types.baseType(typeId));
+    this.#kindOf = options.rawValues ? () => 'text' : (typeId) => valueKind(types.baseType(typeId));
     this.#values = new ValueReader(theme);
     this.#layout = new Layout(this.#values, theme.update);
-    this.#blocks = new BlockLines(theme, utc, now);
+    this.#blocks = new BlockLines(theme, clockIn(timeZone), now);
     this.#streamed = new Lanes(theme.lanes);
     const gutter = `${theme.dim('·')} `;
     this.#outside = { xid: 0, subxid: 0, gutter, width: 2, count: { rows: 0 } };

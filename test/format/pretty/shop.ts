@@ -154,7 +154,7 @@ export function screen(settings: ScreenSettings = {}): Screen {
     theme: createTheme(colors),
     columns: typeof columns === 'number' ? () => columns : columns,
     now: () => COMMIT_MS + behindMs,
-    utc: true,
+    timeZone: 'UTC',
   });
   return { format, text: () => writer.take().toString() };
 }

@@ -16,6 +16,7 @@ const RELATION = 0x52; // R
 const ORIGIN = 0x4f; // O
 const STREAM_STOP = 0x45; // E
 const MESSAGE = 0x4d; // M
+const ROWS: readonly number[] = [0x49, 0x55, 0x44]; // I, U, D
 
 interface KeptTransaction {
   readonly xid: number;
@@ -177,7 +178,9 @@ export class BufferedChangeStream extends ChangeStream {
     c.reset(bytes, 0, bytes.length);
     const tag = c.u8('message type');
     if (tag === RELATION || tag === TYPE || tag === ORIGIN) return false;
-    return aborted.has(c.u32('xid'));
+    if (!aborted.has(c.u32('xid'))) return false;
+    if (ROWS.includes(tag)) this.rowSkipped(c.u32('relation id'));
+    return true;
   }
 
   #forget(xid: number): void {

@@ -23,6 +23,7 @@ import type { TupleData } from '../pgoutput/tuple.ts';
 import type { ColumnType } from '../pgtypes/type-facts.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { Announcements, type PrintedAnnouncements } from './announcements.ts';
+import type { PartitionRoots } from './partition-roots.ts';
 import type { LineOp, Selection } from './selection.ts';
 import { TypesWanted } from './types-wanted.ts';
 
@@ -39,8 +40,8 @@ export interface ChangeStreamOptions {
   readonly formatter: Formatter;
   readonly selection: Selection;
   readonly types: TypeRegistry;
-  /** See FormatterContext: a root that turns out to be one is added. */
-  readonly partialRoots: Set<number>;
+  /** What the formatter asks about partitioned tables; it learns from the stream. */
+  readonly roots: PartitionRoots;
   readonly units: UnitListener;
   /** What earlier connections of this run have announced. */
   readonly printed?: PrintedAnnouncements | undefined;
@@ -79,7 +80,7 @@ export class ChangeStream implements PgoutputHandler {
   readonly #units: UnitListener;
   readonly #announcements: Announcements;
   readonly #types: TypeRegistry;
-  readonly #partialRoots: Set<number>;
+  readonly #roots: PartitionRoots;
   readonly #limit: number;
   readonly #stopAt: Lsn | undefined;
   readonly #streamed = new Map<number, OpenTransaction>();
@@ -96,7 +97,7 @@ export class ChangeStream implements PgoutputHandler {
     this.#formatter = options.formatter;
     this.#selection = options.selection;
     this.#units = options.units;
-    this.#partialRoots = options.partialRoots;
+    this.#roots = options.roots;
     this.#limit = options.limit ?? Number.POSITIVE_INFINITY;
     this.#stopAt = options.stopAt;
     this.#announcements = new Announcements(options);
@@ -150,6 +151,7 @@ export class ChangeStream implements PgoutputHandler {
     if (this.#isOver()) return;
     if (this.#selection.showsTable(relation)) wantNone(this.#types.unknownTypes(relation));
     this.#announcements.relation(relation);
+    this.#roots.announced(relation);
   }
 
   type(type: TypeName): void {
@@ -168,10 +170,7 @@ export class ChangeStream implements PgoutputHandler {
     newRow: TupleData,
     oldRow: TupleData | null,
   ): void {
-    // under FULL an old row is always sent, but for a leaf's own identity
-    if (oldRow === null && relation.identity === 'full') {
-      this.#partialRoots.add(relation.relationId);
-    }
+    if (oldRow === null) this.#roots.updateWithoutOldRow(relation);
     const change = this.#rowChange(at, relation, 'update', newRow, oldRow);
     if (change !== null) this.#formatter.update(change, relation, newRow, oldRow);
   }
@@ -183,6 +182,7 @@ export class ChangeStream implements PgoutputHandler {
 
   truncate(at: MessagePosition, relations: readonly Relation[], options: TruncateOptions): void {
     if (this.#isOver()) return;
+    this.#roots.otherMessage();
     const open = this.#current('truncate');
     open.seq++;
     const shown = relations.filter((relation) => this.#announcements.isShown(relation));
@@ -213,6 +213,7 @@ export class ChangeStream implements PgoutputHandler {
 
   streamStop(): void {
     if (this.#isOver()) return;
+    this.#roots.otherMessage();
     const open = this.#current('stream stop');
     if (open.blockShown && this.#selection.shows('stream_stop')) {
       this.#formatter.streamStop(open.transaction);
@@ -289,6 +290,11 @@ export class ChangeStream implements PgoutputHandler {
     this.#closeUnit(rollback.rollbackEndLsn);
   }
 
+  /** A row under this relation's id was left out. */
+  protected rowSkipped(relationId: number): void {
+    this.#roots.row(relationId);
+  }
+
   /** Counts the row; returns its place if its line is to be printed, after what must precede it. */
   #rowChange(
     at: MessagePosition,
@@ -301,6 +307,7 @@ export class ChangeStream implements PgoutputHandler {
     const open = this.#current(op);
     const shown = this.#announcements.isShown(relation);
     if (shown && this.#shows[op]) this.#checkTypes(relation, row, otherRow);
+    this.#roots.row(relation.relationId);
     open.seq++;
     if (!this.#opensFrame[op] || !shown) return null;
     this.#showFrame(open);

@@ -23,11 +23,20 @@ import type { PgTimestamp } from '../wire/timestamp.ts';
 export interface FormatterContext {
   readonly writer: ByteWriter;
   readonly types: TypeRegistry;
-  /**
-   * Relation ids of partitioned tables that are announced as FULL although a leaf is not: a NULL in
-   * their old rows may be a value that was not sent. Grows when the stream shows another one.
-   */
-  readonly partialRoots: ReadonlySet<number>;
+  readonly leaves: LeafIdentities;
+}
+
+/** What the leaves of a partitioned table, published as their root, do not tell of old rows. */
+export interface LeafLimits {
+  /** Where the root is FULL: a NULL in an old row may be a value that was not sent. */
+  readonly oldIsPartial: boolean;
+  /** For each column: had it changed, a key tuple would have said so. */
+  readonly keptColumns: readonly boolean[];
+}
+
+export interface LeafIdentities {
+  /** Undefined for a table that is no such root; may change when the stream shows another leaf. */
+  limitsOf(relation: Relation): LeafLimits | undefined;
 }
 
 /** The transaction that lines belong to. Immutable; one object for a transaction's whole life. */

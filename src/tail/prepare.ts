@@ -50,8 +50,6 @@ export type ValueFormat =
 export interface Source {
   readonly server: ServerFacts;
   readonly slot: ReadySlot;
-  /** See Preflight. */
-  readonly partialRoots: readonly number[];
   readonly publications: readonly string[];
   readonly values: ValueFormat;
 }
@@ -64,7 +62,7 @@ export async function prepareSource(
   types: TypeRegistry,
 ): Promise<Source> {
   const found = await readPreflight(session, options.slot, options.publications);
-  const { server, partialRoots } = found;
+  const { server } = found;
   checkWalLevel(server);
   // a slot of another database first: a publication missing here is then no surprise
   if (found.slot !== undefined) checkSlot(options.slot!, found.slot, server.database);
@@ -76,7 +74,7 @@ export async function prepareSource(
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
   const values = valueFormat(options, await learning, types, server.major);
-  return { server, slot, partialRoots, publications, values };
+  return { server, slot, publications, values };
 }
 
 /** Null if the catalog cannot be asked, which is no failure before a type is met that needs it. */

@@ -2,6 +2,7 @@
 
 import { ByteWriter } from '../byte-writer.ts';
 import { nothingPrinted, type PrintedAnnouncements } from '../changes/announcements.ts';
+import { PartitionRoots } from '../changes/partition-roots.ts';
 import type { Selection } from '../changes/selection.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
@@ -126,7 +127,7 @@ interface Printing {
   readonly delivery: Delivery;
   readonly formatter: Formatter;
   readonly types: TypeRegistry;
-  readonly partialRoots: Set<number>;
+  readonly roots: PartitionRoots;
   readonly printed: PrintedAnnouncements;
 }
 
@@ -134,10 +135,10 @@ interface Printing {
 async function tailSource(first: Connected, types: TypeRegistry): Promise<void> {
   const { openOutput, newFormatter } = first.environment;
   const delivery = await Delivery.open(openOutput);
-  const partialRoots = new Set(first.source.partialRoots);
-  const formatter = newFormatter({ writer: delivery.writer, types, partialRoots });
+  const roots = new PartitionRoots();
+  const formatter = newFormatter({ writer: delivery.writer, types, leaves: roots });
   const printed = nothingPrinted();
-  const printing: Printing = { delivery, formatter, types, partialRoots, printed };
+  const printing: Printing = { delivery, formatter, types, roots, printed };
   try {
     for (let connected: Connected | null = first; connected !== null; ) {
       const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
@@ -196,13 +197,13 @@ async function streamFrom(connected: Connected, printing: Printing): Promise<Str
 
 function newStream(connected: Connected, printing: Printing): StreamRun {
   const { session, source, options, environment } = connected;
-  const { delivery, formatter, types, partialRoots, printed } = printing;
+  const { delivery, formatter, types, roots, printed } = printing;
   const { selection, limit } = options;
   const stopAt = options.follow ? undefined : source.server.walEnd;
   return new StreamRun({
     session,
     delivery,
-    changes: { formatter, selection, types, partialRoots, printed, limit, stopAt },
+    changes: { formatter, selection, types, roots, printed, limit, stopAt },
     values: tupleValues(connected, types),
     readText: options.encoding && nameReader(options.encoding, new ByteWriter()),
     typeLookup: new TypeLookup({

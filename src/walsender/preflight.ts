@@ -39,11 +39,6 @@ export interface SlotFacts {
 
 export interface Preflight {
   readonly server: ServerFacts;
-  /**
-   * Relation ids of partitioned tables with REPLICA IDENTITY FULL of which a leaf has another one:
-   * published through their root, the old rows of that leaf lack values without saying so.
-   */
-  readonly partialRoots: readonly number[];
   /** By name: those asked for, if all of them exist; else all of the database, as far as readable. */
   readonly publications: readonly string[];
   /** Undefined: no such slot, or none was asked about. */
@@ -66,8 +61,6 @@ const serverRow = z.object({
 });
 
 const publicationRow = z.object({ pubname: z.string() });
-
-const rootRow = z.object({ relid: z.coerce.number() });
 
 const slotJson = z.object({
   plugin: z.string().nullable(),
@@ -98,13 +91,7 @@ SELECT current_setting('server_version_num') AS server_version_num,
        (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
             ELSE pg_current_wal_insert_lsn() END AS wal_end;
-${publicationSql(isOneOf(publications))}
-WITH RECURSIVE part (root, relid) AS (
-  SELECT oid, oid FROM pg_class WHERE relkind = 'p' AND relreplident = 'f'
-  UNION ALL
-  SELECT part.root, inhrelid FROM part, pg_inherits WHERE inhparent = part.relid)
-SELECT DISTINCT part.root::text AS relid FROM part, pg_class AS leaf
-WHERE leaf.oid = part.relid AND leaf.relkind <> 'p' AND leaf.relreplident <> 'f';`;
+${publicationSql(isOneOf(publications))}`;
 
 /** row_to_json gives the columns that this server's version has, whichever they are. */
 const slotSql = (slot: string): string => `
@@ -120,12 +107,11 @@ export async function readPreflight(
   const results = await session.query(sql).catch((error: unknown) => {
     throw queryFailure(error);
   });
-  const [server = [], found = [], roots = [], slots = []] = results;
+  const [server = [], found = [], slots = []] = results;
   const publications = publicationNames(found);
   const allFound = asked.every((name) => publications.includes(name));
   return {
     server: serverFacts(server),
-    partialRoots: roots.map((row) => rootRow.parse(row).relid),
     publications: allFound ? publications : await readablePublications(session),
     slot: slotFacts(slots),
   };

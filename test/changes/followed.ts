@@ -2,6 +2,7 @@
 
 import { ByteWriter } from '../../src/byte-writer.ts';
 import { ChangeStream } from '../../src/changes/change-stream.ts';
+import { PartitionRoots } from '../../src/changes/partition-roots.ts';
 import { type LineOp, Selection } from '../../src/changes/selection.ts';
 import { parseTablePattern } from '../../src/changes/table-pattern.ts';
 import { NdjsonFormatter } from '../../src/format/ndjson/formatter.ts';
@@ -45,12 +46,13 @@ export function selectionOf({ tables = [], ops, keepsFrame = false }: FollowOpti
 export function follow(messages: readonly Buffer[], options: FollowOptions = {}): Followed {
   const writer = new ByteWriter();
   const types = new TypeRegistry();
+  const roots = new PartitionRoots();
   const units: ('open' | 'aside' | Lsn)[] = [];
   const stream = new ChangeStream({
-    formatter: new NdjsonFormatter({ writer, types, partialRoots: new Set() }),
+    formatter: new NdjsonFormatter({ writer, types, leaves: roots }),
     selection: selectionOf(options),
     types,
-    partialRoots: new Set(),
+    roots,
     units: {
       unitOpened: () => units.push('open'),
       unitSetAside: () => units.push('aside'),

@@ -21,7 +21,14 @@ import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple
 import { MAX_ESCAPED_BYTE } from '../../pgtypes/json-text.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import { formatTimestamp } from '../../wire/timestamp.ts';
-import type { Change, Formatter, FormatterContext, Transaction } from '../formatter.ts';
+import type {
+  Change,
+  Formatter,
+  FormatterContext,
+  LeafIdentities,
+  LeafLimits,
+  Transaction,
+} from '../formatter.ts';
 import { isChanged, tupleWithNewValue } from '../old-row.ts';
 import { type RelationPlan, relationPlan } from './plan.ts';
 
@@ -33,6 +40,7 @@ const SUBXID = ascii(',"subxid":');
 const NEW = ascii(',"new":');
 const OLD = ascii(',"old":');
 const OLD_PARTIAL = ascii(',"old_partial":true');
+const KEY_PARTIAL = ascii(',"key_partial":true');
 const KEY = ascii(',"key":');
 const CHANGED = ascii(',"changed":');
 const UNCHANGED = ascii(',"unchanged":');
@@ -61,15 +69,15 @@ interface TransactionText {
 export class NdjsonFormatter implements Formatter {
   readonly #out: ByteWriter;
   readonly #types: TypeRegistry;
-  readonly #partialRoots: ReadonlySet<number>;
+  readonly #leaves: LeafIdentities;
   readonly #plans = new Map<number, RelationPlan>();
   #plan: RelationPlan | null = null;
   #text: TransactionText = { transaction: null, xid: NULL, tail: NULL };
 
-  constructor({ writer, types, partialRoots }: FormatterContext) {
+  constructor({ writer, types, leaves }: FormatterContext) {
     this.#out = writer;
     this.#types = types;
-    this.#partialRoots = partialRoots;
+    this.#leaves = leaves;
   }
 
   begin(transaction: Transaction): void {
@@ -119,9 +127,11 @@ export class NdjsonFormatter implements Formatter {
     const plan = this.#planOf(relation);
     this.#head(plan.updateHead, change);
     this.#out.raw(plan.identity);
-    const partial = this.#partialRoots.has(relation.relationId);
+    const limits = this.#leaves.limitsOf(relation);
+    const partial = limits?.oldIsPartial ?? false;
     if (oldRow?.role === 'old') this.#old(plan, oldRow, partial);
-    else this.#key(plan, oldRow ?? newRow);
+    else if (limits === undefined) this.#key(plan, oldRow ?? newRow);
+    else this.#leafKey(plan, oldRow, newRow, limits);
     this.#row(plan, NEW, newRow, oldRow);
     this.#unchanged(plan, newRow, oldRow);
     if (oldRow?.role === 'old' && !partial) this.#changed(plan, newRow, oldRow);
@@ -132,9 +142,10 @@ export class NdjsonFormatter implements Formatter {
     const plan = this.#planOf(relation);
     this.#head(plan.deleteHead, change);
     this.#out.raw(plan.identity);
-    const partial = this.#partialRoots.has(relation.relationId);
-    if (oldRow.role === 'old') this.#old(plan, oldRow, partial);
-    else this.#key(plan, oldRow);
+    const limits = this.#leaves.limitsOf(relation);
+    if (oldRow.role === 'old') this.#old(plan, oldRow, limits?.oldIsPartial ?? false);
+    else if (limits === undefined) this.#key(plan, oldRow);
+    else this.#leafKey(plan, oldRow, null, limits);
     this.#out.raw(END_OF_LINE);
   }
 
@@ -278,6 +289,28 @@ export class NdjsonFormatter implements Formatter {
     const { keyColumns } = plan;
     if (!keyColumns.some((column) => row.hasValue(column))) return;
     this.#knownColumns(plan, KEY, row, keyColumns);
+  }
+
+  /**
+   * The key of a row whose leaf may identify it by other columns than its root: what is known of it,
+   * and whether that is all. Where nothing of the root's key is known, the leaf's is shown.
+   */
+  #leafKey(
+    plan: RelationPlan,
+    keyRow: TupleData | null,
+    newRow: TupleData | null,
+    { keptColumns }: LeafLimits,
+  ): void {
+    const { keyColumns } = plan;
+    if (keyColumns.length === 0) return;
+    // no key tuple: what the leaf's identity has did not change
+    const known = keyColumns.filter((column) =>
+      keyRow === null ? keptColumns[column] : keyRow.hasValue(column),
+    );
+    const row = keyRow ?? newRow!;
+    if (known.length > 0) this.#knownColumns(plan, KEY, row, known);
+    else if (keyRow !== null) this.#knownColumns(plan, KEY, keyRow, plan.allColumns);
+    if (known.length < keyColumns.length) this.#out.raw(KEY_PARTIAL);
   }
 
   /** Only values that were sent: where NULL may mean "not sent", none is claimed. */

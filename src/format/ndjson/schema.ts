@@ -93,6 +93,7 @@ const update = z
     ...place,
     identity,
     key: row.optional(),
+    key_partial: flag.optional(),
     old: row.optional(),
     old_partial: flag.optional(),
     new: row,
@@ -112,6 +113,7 @@ const deletion = z
     ...place,
     identity,
     key: row.optional(),
+    key_partial: flag.optional(),
     old: row.optional(),
     old_partial: flag.optional(),
   })

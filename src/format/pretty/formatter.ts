@@ -19,7 +19,13 @@ import type { Relation } from '../../pgoutput/relation.ts';
 import type { TupleData } from '../../pgoutput/tuple.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
-import type { Change, Formatter, FormatterContext, Transaction } from '../formatter.ts';
+import type {
+  Change,
+  Formatter,
+  FormatterContext,
+  LeafIdentities,
+  Transaction,
+} from '../formatter.ts';
 import { BlockLines } from './block-lines.ts';
 import { clockIn } from './clock.ts';
 import { qualifiedName } from './identifier.ts';
@@ -72,7 +78,7 @@ export class PrettyFormatter implements Formatter {
   readonly #tables = new Map<number, TableView>();
   /** Relation id and identity of the tables whose limits were told. */
   readonly #told = new Set<string>();
-  readonly #partialRoots: ReadonlySet<number>;
+  readonly #leaves: LeafIdentities;
   readonly #streamed: Lanes;
   readonly #prepared = new PreparedTransactions();
   readonly #outside: Lane;
@@ -81,11 +87,11 @@ export class PrettyFormatter implements Formatter {
   #nameWidth = 0;
 
   constructor(options: PrettyOptions) {
-    const { writer, types, partialRoots, theme, columns, now, timeZone } = options;
+    const { writer, types, leaves, theme, columns, now, timeZone } = options;
     this.#writer = writer;
     this.#theme = theme;
     this.#types = types;
-    this.#partialRoots = partialRoots;
+    this.#leaves = leaves;
     this.#askColumns = columns;
     this.#kindOf = options.rawValues ? () => 'text' : (typeId) => valueKind(types.baseType(typeId));
     this.#values = new ValueReader(theme);
@@ -299,7 +305,7 @@ export class PrettyFormatter implements Formatter {
   }
 
   #rowContext(relation: Relation): RowContext {
-    const partial = this.#partialRoots.has(relation.relationId);
+    const partial = this.#leaves.limitsOf(relation)?.oldIsPartial ?? false;
     return { table: this.#table(relation), values: this.#values, partial };
   }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../../src/byte-writer.ts';
 import { ChangeStream } from '../../../src/changes/change-stream.ts';
+import { PartitionRoots } from '../../../src/changes/partition-roots.ts';
 import { Selection } from '../../../src/changes/selection.ts';
 import { NdjsonFormatter } from '../../../src/format/ndjson/formatter.ts';
 import { PgoutputDecoder } from '../../../src/pgoutput/decoder.ts';
@@ -131,11 +132,12 @@ class TightWriter extends ByteWriter {
 
 function outputThrough(writer: ByteWriter, relation: WireRelation, messages: readonly Buffer[]) {
   const types = new TypeRegistry();
+  const roots = new PartitionRoots();
   const stream = new ChangeStream({
-    formatter: new NdjsonFormatter({ writer, types, partialRoots: new Set() }),
+    formatter: new NdjsonFormatter({ writer, types, leaves: roots }),
     selection: new Selection({ tables: [], ops: undefined, keepsFrame: false }),
     types,
-    partialRoots: new Set(),
+    roots,
     units: { unitOpened: () => {}, unitEnded: () => {}, unitSetAside: () => {} },
     limit: undefined,
     stopAt: undefined,

@@ -141,6 +141,7 @@ export interface ScreenSettings {
   readonly colors?: ColorLevel;
   /** How long after the commit the clock stands. */
   readonly behindMs?: number;
+  /** Relation ids of partitioned tables of which a leaf is not FULL. */
   readonly partialRoots?: ReadonlySet<number>;
 }
 
@@ -150,7 +151,12 @@ export function screen(settings: ScreenSettings = {}): Screen {
   const format = new PrettyFormatter({
     writer,
     types: new TypeRegistry(),
-    partialRoots,
+    leaves: {
+      limitsOf: ({ relationId, columns }) =>
+        partialRoots.has(relationId)
+          ? { oldIsPartial: true, keptColumns: columns.map(() => false) }
+          : undefined,
+    },
     theme: createTheme(colors),
     columns: typeof columns === 'number' ? () => columns : columns,
     now: () => COMMIT_MS + behindMs,

@@ -10,26 +10,81 @@ export type RunQuery = (sql: string) => Promise<readonly QueryRows[]>;
 const CONNECT_PATIENCE = 10_000;
 const QUERY_PATIENCE = 30_000;
 
+/** A connection that is not used any more is kept so long, in ms. */
+const IDLE_LIMIT = 5000;
+
 /**
  * Looking at a table on the replication connection puts its present shape into that backend's
  * caches, where decoding then finds it instead of the shape it had when the WAL was written: rows
  * from before an ALTER TABLE came with a column that was added later (seen on 18.4).
- * @throws pg's error, also if there is no answer in time
  */
+export class CatalogConnection {
+  readonly #config: ClientConfig;
+  #client: Promise<Client> | null = null;
+  #running = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(config: ClientConfig) {
+    this.#config = {
+      ...config,
+      connectionTimeoutMillis: config.connectionTimeoutMillis || CONNECT_PATIENCE,
+      query_timeout: QUERY_PATIENCE,
+    };
+  }
+
+  /**
+   * Connects if need be; a connection that failed is not used again.
+   * @throws pg's error, also if there is no answer in time
+   */
+  async run<T>(work: (query: RunQuery) => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle);
+    this.#client ??= this.#connect();
+    const connecting = this.#client;
+    this.#running++;
+    try {
+      const client = await connecting;
+      return await work((sql) => textQuery(client, sql));
+    } catch (error) {
+      if (this.#client === connecting) void this.close();
+      throw error;
+    } finally {
+      this.#running--;
+      if (this.#running === 0) this.#closeLater();
+    }
+  }
+
+  /** Settles when it is closed. What runs on it fails. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const closing = this.#client;
+    this.#client = null;
+    await closing?.then((client) => client.end()).catch(() => {});
+  }
+
+  #closeLater(): void {
+    if (this.#client === null) return;
+    this.#idle = setTimeout(() => void this.close(), IDLE_LIMIT);
+    this.#idle.unref();
+  }
+
+  async #connect(): Promise<Client> {
+    const client = new Client(this.#config);
+    // lost between two queries: the next one makes a new connection
+    client.on('error', () => void this.close());
+    await client.connect();
+    return client;
+  }
+}
+
+/** For one piece of work. @throws pg's error, also if there is no answer in time */
 export async function withCatalog<T>(
   config: ClientConfig,
   work: (query: RunQuery) => Promise<T>,
 ): Promise<T> {
-  const client = new Client({
-    ...config,
-    connectionTimeoutMillis: config.connectionTimeoutMillis || CONNECT_PATIENCE,
-    query_timeout: QUERY_PATIENCE,
-  });
-  client.on('error', () => {}); // the query in progress fails too, and tells
-  await client.connect();
+  const connection = new CatalogConnection(config);
   try {
-    return await work((sql) => textQuery(client, sql));
+    return await connection.run(work);
   } finally {
-    await client.end().catch(() => {});
+    await connection.close();
   }
 }

@@ -30,6 +30,7 @@ export class Announcements {
   readonly #selection: Selection;
   readonly #types: TypeRegistry;
   readonly #shown = new Map<number, boolean>();
+  readonly #known = new Map<number, Relation>();
   readonly #printed: PrintedAnnouncements;
   /** The relation of the last row: most rows follow one of the same relation. */
   #lastShown: Relation | null = null;
@@ -46,7 +47,13 @@ export class Announcements {
     this.#types.announce(type);
   }
 
+  /** What was last announced under this id on this connection. */
+  known(relationId: number): Relation | undefined {
+    return this.#known.get(relationId);
+  }
+
   relation(relation: Relation): void {
+    this.#known.set(relation.relationId, relation);
     this.#shown.set(relation.relationId, this.#selection.showsTable(relation));
   }
 
@@ -83,7 +90,7 @@ function sameType(printed: TypeName | undefined, type: TypeName): boolean {
   return printed?.schema === type.schema && printed.name === type.name;
 }
 
-function sameRelation(a: Relation, b: Relation): boolean {
+export function sameRelation(a: Relation, b: Relation): boolean {
   const sameTable = a.schema === b.schema && a.name === b.name && a.identity === b.identity;
   return (
     sameTable &&

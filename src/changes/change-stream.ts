@@ -22,7 +22,7 @@ import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
 import type { ColumnType } from '../pgtypes/type-facts.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
-import { Announcements, type PrintedAnnouncements } from './announcements.ts';
+import { Announcements, type PrintedAnnouncements, sameRelation } from './announcements.ts';
 import type { PartitionRoots } from './partition-roots.ts';
 import type { LineOp, Selection } from './selection.ts';
 import { TypesWanted } from './types-wanted.ts';
@@ -149,7 +149,7 @@ export class ChangeStream implements PgoutputHandler {
 
   relation(relation: Relation): void {
     if (this.#isOver()) return;
-    if (this.#selection.showsTable(relation)) wantNone(this.#types.unknownTypes(relation));
+    if (this.#selection.showsTable(relation)) this.#checkAnnounced(relation);
     this.#announcements.relation(relation);
     this.#roots.announced(relation);
   }
@@ -206,6 +206,7 @@ export class ChangeStream implements PgoutputHandler {
     const open = this.#streamed.get(xid) ?? newTransaction({ kind: 'streamed', xid }, start);
     open.opening = start;
     open.blockShown = false;
+    this.#types.nextUnit();
     this.#streamed.set(xid, open);
     this.#open = open;
     this.#units.unitOpened();
@@ -317,6 +318,13 @@ export class ChangeStream implements PgoutputHandler {
     return this.#changeAt(open, at);
   }
 
+  /** @throws TypesWanted if it has types that are not known, or that may be others by now. */
+  #checkAnnounced(relation: Relation): void {
+    wantNone(this.#types.unknownTypes(relation));
+    const before = this.#announcements.known(relation.relationId);
+    if (before && !sameRelation(before, relation)) wantNone(this.#types.alterableTypes(relation));
+  }
+
   /** @throws TypesWanted if a value does not fit what is known of its type. */
   #checkTypes(relation: Relation, row: TupleData, otherRow: TupleData | null): void {
     wantNone(this.#types.outdatedTypes(relation, row));
@@ -343,6 +351,7 @@ export class ChangeStream implements PgoutputHandler {
 
   #openUnit(transaction: Transaction, opening: Begin | Prepare): void {
     if (this.#open !== null) throw outOfOrder('a transaction begins inside another one');
+    this.#types.nextUnit();
     this.#open = newTransaction(transaction, opening);
     this.#units.unitOpened();
   }

@@ -78,6 +78,9 @@ export async function environmentOf(
     onServerCast: (type) => {
       if (verbosity !== 'quiet') printNotice(serverCastText(type));
     },
+    onTypeNotFound: (type) => {
+      if (verbosity !== 'quiet') printNotice(typeNotFoundText(type));
+    },
     onTypesUnknown: (error) => {
       if (verbosity !== 'quiet') printNotice(typesUnknownText(error));
     },
@@ -114,6 +117,10 @@ const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
 
 function serverCastText(type: string): string {
   return `values of type ${type} are shown as the server's text: only the server can run their cast to json`;
+}
+
+function typeNotFoundText(type: string): string {
+  return `type ${type} is not in the catalog (dropped since, or made by a transaction that is not over): its values are shown as the server's text`;
 }
 
 function typesUnknownText(error: unknown): string {

@@ -10,7 +10,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const EQUALS = 0x3d;
 const LEFT_BRACKET = 0x5b;
-const SPACE = 0x20;
 const COMMA = 0x2c;
 const JSON_OPEN = 0x5b;
 const JSON_CLOSE = 0x5d;
@@ -30,21 +29,6 @@ export function arrayEncoder(element: ColumnEncoder, delimiter: number): ColumnE
     encodeString(out, source, start, end);
   };
   return element.grows ? growing(encode) : encode;
-}
-
-/** int2vector and oidvector: elements parted by single spaces, without braces. */
-export function vectorEncoder(element: ColumnEncoder): ColumnEncoder {
-  return (out, source, start, end) => {
-    out.bytes[out.length++] = JSON_OPEN;
-    let from = start;
-    for (let at = start; at <= end && from < end; at++) {
-      if (at !== end && source[at] !== SPACE) continue;
-      if (from !== start) out.bytes[out.length++] = COMMA;
-      element(out, source, from, at);
-      from = at + 1;
-    }
-    out.bytes[out.length++] = JSON_CLOSE;
-  };
 }
 
 class ArrayReader {

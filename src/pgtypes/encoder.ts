@@ -1,6 +1,7 @@
 // From a value's text as the server sent it to the JSON that row_to_json would print for it.
 
 import { appendReserved, type ByteWriter } from '../byte-writer.ts';
+import { isJson } from './json-check.ts';
 import { MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
 
 /**
@@ -32,6 +33,9 @@ const SPACE = 0x20;
 const CAPITAL_T = 0x54;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -87,6 +91,24 @@ export const encodeJson: ColumnEncoder = (out, source, start, end) => {
   out.length = at;
 };
 
+/** int2vector and oidvector: elements parted by single spaces, without braces. */
+function vectorEncoder(element: ColumnEncoder): ColumnEncoder {
+  return (out, source, start, end) => {
+    out.bytes[out.length++] = OPEN_BRACKET;
+    let from = start;
+    for (let at = start; at <= end && from < end; at++) {
+      if (at !== end && source[at] !== SPACE) continue;
+      if (from !== start) out.bytes[out.length++] = COMMA;
+      element(out, source, from, at);
+      from = at + 1;
+    }
+    out.bytes[out.length++] = CLOSE_BRACKET;
+  };
+}
+
+export const encodeInt2vector: ColumnEncoder = vectorEncoder(encodeNumber);
+export const encodeOidvector: ColumnEncoder = vectorEncoder(encodeString);
+
 /**
  * The type is what the catalog says now, and the value may be older: what does not look like the
  * type's text is a string.
@@ -100,21 +122,15 @@ export function checked(encoder: ColumnEncoder): ColumnEncoder {
 
 type Form = (source: Buffer, start: number, end: number) => boolean;
 
+/** Nothing that is matched is longer: a numeric has at most 131,072 digits and 16,383 behind them. */
+const LONGEST_SCALAR = 150_000;
+
 const matching =
   (pattern: RegExp): Form =>
   (source, start, end) =>
-    pattern.test(source.toString('latin1', start, end));
+    end - start <= LONGEST_SCALAR && pattern.test(source.toString('latin1', start, end));
 
 const isTimestamp = matching(/^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d/);
-
-const isJson: Form = (source, start, end) => {
-  try {
-    JSON.parse(source.toString('utf8', start, end));
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const FORMS: ReadonlyMap<ColumnEncoder, Form> = new Map([
   [encodeBool, matching(/^[tf]$/)],
@@ -122,6 +138,8 @@ const FORMS: ReadonlyMap<ColumnEncoder, Form> = new Map([
   [encodeTimestamp, isTimestamp],
   [encodeTimestamptz, isTimestamp],
   [encodeJson, isJson],
+  [encodeInt2vector, matching(/^(-?\d+( -?\d+)*)?$/)],
+  [encodeOidvector, matching(/^(\d+( \d+)*)?$/)],
 ]);
 
 function joinDateAndTime(out: ByteWriter, opening: number, length: number): void {

@@ -1,18 +1,21 @@
 // What is known of each type OID: its name to show, and how its values become JSON.
 
+import { isDeepStrictEqual } from 'node:util';
 import { ByteWriter } from '../byte-writer.ts';
 import type { TypeName } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
-import { arrayEncoder, vectorEncoder } from './array.ts';
+import { arrayEncoder } from './array.ts';
 import { builtinArrayElement, builtinType, builtinTypeNamed, OID } from './builtin-types.ts';
 import { type CompositeField, type CompositeFields, compositeEncoder } from './composite.ts';
 import {
   type ColumnEncoder,
   checked,
   encodeBool,
+  encodeInt2vector,
   encodeJson,
   encodeNumber,
+  encodeOidvector,
   encodeString,
   encodeTimestamp,
   encodeTimestamptz,
@@ -35,6 +38,23 @@ export interface TypeRegistryOptions {
   readonly numbers?: 'json' | 'string';
   /** Called once for a type whose cast to json only the server can run, with the type's name. */
   readonly onServerCast?: (typeName: string) => void;
+  /** Called once for a type that the catalog does not have, with its name in the stream. */
+  readonly onTypeNotFound?: (typeName: string) => void;
+}
+
+/** A type that was asked for in vain: gone, or made by a transaction that nobody else can see yet. */
+interface MissingType {
+  readonly tries: number;
+  /** From this unit on it is asked for again. */
+  readonly againIn: number;
+}
+
+/** What checking a relation's rows takes. */
+interface RelationTypes {
+  readonly version: number;
+  /** Columns whose values hold composites. */
+  readonly composites: readonly number[];
+  readonly hasOwnTypes: boolean;
 }
 
 /**
@@ -45,22 +65,44 @@ export class TypeRegistry {
   readonly #values: 'json' | 'text';
   readonly #numbers: 'json' | 'string';
   readonly #onServerCast: (typeName: string) => void;
+  readonly #onTypeNotFound: (typeName: string) => void;
   readonly #announced = new Map<number, TypeName>();
-  /** Null: asked for, and nobody knows it (any more). */
-  readonly #facts = new Map<number, TypeFacts | null>();
-  /** `typeId:typmod` → what format_type() prints; null as above. */
-  readonly #names = new Map<string, string | null>();
+  readonly #facts = new Map<number, TypeFacts>();
+  /** `typeId:typmod` → what format_type() prints. */
+  readonly #names = new Map<string, string>();
+  /** By `typeId:typmod`, as all that was asked for. */
+  readonly #missing = new Map<string, MissingType>();
+  readonly #asked = new Map<string, ColumnType>();
+  /** Types that were looked up in the present unit. */
+  readonly #fresh = new Set<number>();
+  #unit = 0;
+  #version = 0;
+  #wasUsed = false;
+  /** The relation of the last row, if its types need no checking. */
+  #plain: Relation | null = null;
   readonly #encoders = new Map<number, ColumnEncoder>();
   readonly #attributeEncoders = new Map<number, ColumnEncoder>();
   readonly #composites = new Map<number, Composite>();
   readonly #warned = new Set<number>();
-  readonly #compositeColumns = new WeakMap<Relation, readonly number[]>();
+  readonly #relationTypes = new WeakMap<Relation, RelationTypes>();
   readonly #scratch = new ByteWriter(256);
 
   constructor(options: TypeRegistryOptions = {}) {
     this.#values = options.values ?? 'json';
     this.#numbers = options.numbers ?? 'json';
     this.#onServerCast = options.onServerCast ?? (() => {});
+    this.#onTypeNotFound = options.onTypeNotFound ?? (() => {});
+  }
+
+  /** Changes when encoders made before are not those that would be made now. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Another unit of the stream begins: what was not found before may be there now. */
+  nextUnit(): void {
+    this.#unit++;
+    if (this.#fresh.size > 0) this.#fresh.clear();
   }
 
   announce(type: TypeName): void {
@@ -82,22 +124,33 @@ export class TypeRegistry {
       .filter((type) => !this.#isKnown(type));
   }
 
-  /** What the catalog answered when it was asked for these types. */
-  learn(asked: readonly ColumnType[], { facts, names }: CatalogTypes): void {
-    // what is gone by now keeps what was known of it
-    for (const { typeId, typmod } of asked) {
-      const key = nameKey(typeId, typmod);
-      this.#facts.set(typeId, this.#facts.get(typeId) ?? null);
-      this.#names.set(key, this.#names.get(key) ?? null);
-    }
-    for (const each of facts) this.#facts.set(each.typeId, each);
+  /** Its composite types, unless they were just looked up: they may have been altered as well. */
+  alterableTypes(relation: Relation): readonly ColumnType[] {
+    const columns = this.#typesOf(relation).composites.map((column) => relation.columns[column]!);
+    return columns
+      .filter(({ typeId }) => !this.#fresh.has(typeId))
+      .map(({ typeId, typmod }) => ({ typeId, typmod }));
+  }
+
+  /** What the catalog answered when it was asked for these types; null: it could not be asked. */
+  learn(asked: readonly ColumnType[], answer: CatalogTypes | null): void {
+    const { facts, names } = answer ?? NO_ANSWER;
+    for (const each of facts) this.#learnFacts(each);
     for (const { typeId, typmod, name } of names) this.#names.set(nameKey(typeId, typmod), name);
+    for (const type of asked) this.#settle(type, answer !== null);
     this.#encoders.clear();
     this.#attributeEncoders.clear();
+    this.#plain = null;
     for (const [typeId, composite] of this.#composites) {
-      composite.looked();
-      composite.fields = this.#fieldsOf(typeId);
+      composite.lookedUp(this.#fieldsOf(typeId));
     }
+  }
+
+  /** All types that were found, if values of such types came since this was last asked. */
+  takeUsedTypes(): readonly ColumnType[] {
+    if (!this.#wasUsed) return NO_TYPES;
+    this.#wasUsed = false;
+    return [...this.#asked.values()].filter(({ typeId }) => this.#facts.has(typeId));
   }
 
   /** Of what type a type is made; undefined if it is not known, or a base type. */
@@ -118,7 +171,7 @@ export class TypeRegistry {
 
   /** As format_type() prints it; `type 16999` if nobody told. */
   name(typeId: number, typmod: number): string {
-    const known = this.#names.get(nameKey(typeId, typmod)) ?? undefined;
+    const known = this.#names.get(nameKey(typeId, typmod));
     const name = builtinTypeName(typeId, typmod) ?? known;
     if (name !== undefined) return name;
     const base = this.#announcedBase(typeId);
@@ -135,11 +188,26 @@ export class TypeRegistry {
   }
 
   /**
-   * The composite types that values of the row do not fit, and that have not been looked at since:
-   * they were altered, which no message tells.
+   * What must be asked for before the row can be read: types that were not found before, and
+   * composite types that its values do not fit and that have not been looked at since. They were
+   * altered, which no message tells.
    */
   outdatedTypes(relation: Relation, row: TupleData): readonly ColumnType[] {
-    const columns = this.#compositeColumns.get(relation) ?? this.#findCompositeColumns(relation);
+    if (relation === this.#plain) return NO_TYPES;
+    const { composites, hasOwnTypes } = this.#typesOf(relation);
+    if (!hasOwnTypes) this.#plain = relation;
+    this.#wasUsed ||= hasOwnTypes;
+    const unknown = this.#missing.size > 0 ? this.unknownTypes(relation) : NO_TYPES;
+    return unknown.length > 0 ? unknown : this.#misfits(relation, row, composites);
+  }
+
+  /** What did not fit, or was not found, may be looked at again. */
+  forgetFailures(): void {
+    for (const composite of this.#composites.values()) composite.forgetMismatches();
+    for (const [key, { tries }] of this.#missing) this.#missing.set(key, { tries, againIn: 0 });
+  }
+
+  #misfits(relation: Relation, row: TupleData, columns: readonly number[]): readonly ColumnType[] {
     if (columns.length === 0) return NO_TYPES;
     for (const column of columns) {
       if (!row.hasValue(column)) continue;
@@ -151,24 +219,49 @@ export class TypeRegistry {
     return outdated.map(([typeId]) => ({ typeId, typmod: -1 }));
   }
 
-  /** What did not fit after a second look may be looked at again. */
-  forgetMismatches(): void {
-    for (const composite of this.#composites.values()) composite.forgetMismatches();
+  #learnFacts(facts: TypeFacts): void {
+    const before = this.#facts.get(facts.typeId);
+    this.#fresh.add(facts.typeId);
+    if (before !== undefined && isDeepStrictEqual(before, facts)) return;
+    this.#facts.set(facts.typeId, facts);
+    this.#version++;
+  }
+
+  /** Notes whether an answer came; what was known and is gone by now stays known. */
+  #settle(type: ColumnType, wasAnswered: boolean): void {
+    const key = nameKey(type.typeId, type.typmod);
+    this.#asked.set(key, type);
+    this.#fresh.add(type.typeId);
+    if (this.#facts.has(type.typeId) && this.#names.has(key)) {
+      this.#missing.delete(key);
+      return;
+    }
+    const tries = (this.#missing.get(key)?.tries ?? 0) + 1;
+    // asked for less and less often: it may be gone for good
+    this.#missing.set(key, { tries, againIn: this.#unit + 2 ** (tries - 1) });
+    if (tries === 1 && wasAnswered) this.#onTypeNotFound(this.name(type.typeId, type.typmod));
   }
 
   #isKnown({ typeId, typmod }: ColumnType): boolean {
     if (builtinTypeName(typeId, typmod) !== undefined) return true;
-    return this.#facts.has(typeId) && this.#names.has(nameKey(typeId, typmod));
+    const key = nameKey(typeId, typmod);
+    if (this.#facts.has(typeId) && this.#names.has(key)) return true;
+    const missing = this.#missing.get(key);
+    return missing !== undefined && this.#unit < missing.againIn;
   }
 
-  #findCompositeColumns(relation: Relation): readonly number[] {
-    const all = relation.columns.map((_, column) => column);
-    const found =
-      this.#values === 'text'
-        ? NO_COLUMNS
-        : all.filter((column) => this.#holdsComposite(relation.columns[column]!.typeId));
-    this.#compositeColumns.set(relation, found);
-    return found;
+  #typesOf(relation: Relation): RelationTypes {
+    const known = this.#relationTypes.get(relation);
+    if (known?.version === this.#version) return known;
+    const typeIds = relation.columns.map(({ typeId }) => typeId);
+    const all = this.#values === 'json' ? typeIds.map((_, column) => column) : NO_COLUMNS;
+    const types = {
+      version: this.#version,
+      composites: all.filter((column) => this.#holdsComposite(typeIds[column]!)),
+      hasOwnTypes: typeIds.some((typeId) => builtinTypeName(typeId, -1) === undefined),
+    };
+    this.#relationTypes.set(relation, types);
+    return types;
   }
 
   #holdsComposite(typeId: number, within: readonly number[] = []): boolean {
@@ -189,6 +282,7 @@ export class TypeRegistry {
 
   #forget(typeId: number): void {
     this.#facts.delete(typeId);
+    this.#version++;
     for (const key of this.#names.keys()) {
       if (key.startsWith(`${typeId}:`)) this.#names.delete(key);
     }
@@ -255,7 +349,7 @@ export class TypeRegistry {
     if (known !== undefined) return known;
     const composite = new Composite();
     this.#composites.set(typeId, composite);
-    composite.fields = this.#fieldsOf(typeId);
+    composite.lookedUp(this.#fieldsOf(typeId));
     return composite;
   }
 
@@ -283,6 +377,7 @@ export class TypeRegistry {
 /** Domains over domains are followed so far. */
 const DEEPEST_DOMAIN = 32;
 
+const NO_ANSWER: CatalogTypes = { facts: [], names: [] };
 const NO_TYPES: readonly ColumnType[] = [];
 const NO_COLUMNS: readonly number[] = [];
 
@@ -291,26 +386,29 @@ const code = (character: string): number => character.charCodeAt(0);
 
 /** A composite type that columns of the stream have. */
 class Composite implements CompositeFields {
-  fields: readonly CompositeField[] = [];
-  #outdated = false;
+  #fields: readonly CompositeField[] = [];
   /** Numbers of fields that were met, and that it did not have even after a look. */
   readonly #odd = new Set<number>();
-  #met = -1;
+  /** The number of fields of a value that did not fit since the last look. */
+  #misfit: number | undefined;
 
-  /** Whether a value did not fit since the last look. */
+  get fields(): readonly CompositeField[] {
+    return this.#fields;
+  }
+
   get isOutdated(): boolean {
-    return this.#outdated;
+    return this.#misfit !== undefined;
   }
 
   mismatch(count: number): void {
-    if (this.#odd.has(count)) return;
-    this.#met = count;
-    this.#outdated = true;
+    if (!this.#odd.has(count)) this.#misfit = count;
   }
 
-  looked(): void {
-    if (this.#outdated) this.#odd.add(this.#met);
-    this.#outdated = false;
+  lookedUp(fields: readonly CompositeField[]): void {
+    this.#fields = fields;
+    this.#odd.delete(fields.length);
+    if (this.#misfit !== undefined && this.#misfit !== fields.length) this.#odd.add(this.#misfit);
+    this.#misfit = undefined;
   }
 
   forgetMismatches(): void {
@@ -339,9 +437,9 @@ function scalarEncoder(typeId: number, numbers: 'json' | 'string'): ColumnEncode
     case OID.timestamptz:
       return encodeTimestamptz;
     case OID.int2vector:
-      return vectorEncoder(encodeNumber);
+      return encodeInt2vector;
     case OID.oidvector:
-      return vectorEncoder(encodeString);
+      return encodeOidvector;
     default:
       return encodeString;
   }

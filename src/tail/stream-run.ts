@@ -70,7 +70,7 @@ const SHUTDOWN_WATCH_AFTER = 500;
 const CATCH_UP_INTERVAL = 100;
 /** A kept transaction comes out in slices of this many messages, with room for timers between. */
 const REPLAY_SLICE = 2000;
-/** Values that did not fit their type after a look are worth another one so much later, in ms. */
+/** Types may have been altered, and what was not found may be there by now, so much later, in ms. */
 const LOOK_AGAIN_AFTER = 10_000;
 
 export class StreamRun implements StreamHandler, DeliveryListener {
@@ -93,7 +93,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   #paused = false;
   /** What arrives is kept until a replay or a lookup is over. */
   #holding = false;
-  #lookedUpAt: number | undefined;
+  #lookedAt: number;
   #lastEnd: Lsn | undefined;
   #end: StreamEnd | null = null;
   #resolveEnded: () => void = () => {};
@@ -106,6 +106,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#types = options.changes.types;
     this.#typeLookup = options.typeLookup;
     this.#uptime = uptime;
+    this.#lookedAt = uptime();
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -181,6 +182,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#acknowledger.close();
     clearInterval(this.#pollTimer);
     this.#buffered?.discard();
+    this.#typeLookup.close();
   }
 
   /** From the session: one message of the replication stream. */
@@ -194,7 +196,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   /** From the session: what arrived together has been handed over. */
   batchEnd(): void {
     this.#flush();
-    this.#lookAgainLater();
+    this.#lookAgain();
     if (this.#end === null) this.#acknowledger.update();
   }
 
@@ -294,14 +296,15 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   async #learn({ types }: TypesWanted): Promise<void> {
     await this.#typeLookup.learn(types, this.ended);
-    this.#lookedUpAt = this.#uptime();
   }
 
-  #lookAgainLater(): void {
-    if (this.#lookedUpAt === undefined) return;
-    if (this.#uptime() - this.#lookedUpAt < LOOK_AGAIN_AFTER) return;
-    this.#lookedUpAt = undefined;
-    this.#types.forgetMismatches();
+  /** No message tells that a type was altered: those in use are looked at now and then. */
+  #lookAgain(): void {
+    if (this.#uptime() - this.#lookedAt < LOOK_AGAIN_AFTER) return;
+    this.#lookedAt = this.#uptime();
+    this.#types.forgetFailures();
+    const used = this.#types.takeUsedTypes();
+    if (used.length > 0) void this.#typeLookup.refresh(used);
   }
 
   #startReplay(): boolean {

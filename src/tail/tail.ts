@@ -55,6 +55,8 @@ export interface TailEnvironment {
   readonly onAgain: (without: DroppedOption) => void;
   /** Only the server could make JSON of this type's values; called once for each type. */
   readonly onServerCast: (typeName: string) => void;
+  /** The catalog does not have this type (yet, or any more); called once for each type. */
+  readonly onTypeNotFound: (typeName: string) => void;
   /** The catalog cannot be asked about types; called at most once for each connection. */
   readonly onTypesUnknown: (error: unknown) => void;
   readonly onServerNotice: (notice: ServerNotice) => void;
@@ -67,7 +69,8 @@ export async function tail(options: TailOptions, environment: TailEnvironment): 
   const session = await unlessAborted(connecting, signal);
   if (session === null) return;
   try {
-    const types = new TypeRegistry({ ...options.rows, onServerCast: environment.onServerCast });
+    const { onServerCast, onTypeNotFound } = environment;
+    const types = new TypeRegistry({ ...options.rows, onServerCast, onTypeNotFound });
     const source = await preparedSource(session, options, environment, types);
     if (source !== null) await tailSource({ session, source, options, environment }, types);
   } finally {

@@ -1,6 +1,6 @@
 // Asks the catalog for types while the stream is held, and does without if it cannot be asked.
 
-import { withCatalog } from '../catalog/catalog-connection.ts';
+import { CatalogConnection } from '../catalog/catalog-connection.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
 import type { CatalogTypes, ColumnType } from '../pgtypes/type-facts.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
@@ -18,44 +18,59 @@ const ATTEMPTS = 3;
 /** Pause between attempts, in ms. */
 const RETRY = 500;
 
-const NOTHING: CatalogTypes = { facts: [], names: [] };
-
 export class TypeLookup {
   readonly #options: TypeLookupOptions;
+  readonly #catalog: CatalogConnection;
   #attempts = ATTEMPTS;
+  #closed = false;
 
   constructor(options: TypeLookupOptions) {
     this.#options = options;
+    this.#catalog = new CatalogConnection(options.session.ordinaryConfig);
   }
 
   /**
    * Settles, without an error, when the registry has learnt all that can be found out, or soon
-   * after `given up`. A type that nobody can tell of is then known as such.
+   * after `givenUp`.
    */
   async learn(types: readonly ColumnType[], givenUp: Promise<void>): Promise<void> {
-    this.#options.types.learn(types, await this.#ask(types, givenUp));
+    const answer = await this.#ask(types, givenUp);
+    this.#options.types.learn(types, answer);
   }
 
-  async #ask(types: readonly ColumnType[], givenUp: Promise<void>): Promise<CatalogTypes> {
-    const { session, serverMajor, onUnreachable } = this.#options;
+  /** Learns what is other than before, beside the stream. An answer that does not come is no loss. */
+  async refresh(types: readonly ColumnType[]): Promise<void> {
+    const answer = await this.#read(types).catch(() => null);
+    if (answer !== null && !this.#closed) this.#options.types.learn(types, answer);
+  }
+
+  close(): void {
+    this.#closed = true;
+    void this.#catalog.close();
+  }
+
+  async #ask(types: readonly ColumnType[], givenUp: Promise<void>): Promise<CatalogTypes | null> {
     let over = false;
     void givenUp.then(() => {
       over = true;
     });
     for (let attempt = 1; !over; attempt++) {
       try {
-        return await withCatalog(session.ordinaryConfig, (query) =>
-          readTypes(query, types, serverMajor),
-        );
+        return await this.#read(types);
       } catch (error) {
         if (attempt >= this.#attempts) {
-          if (this.#attempts === ATTEMPTS) onUnreachable(error);
+          if (this.#attempts === ATTEMPTS) this.#options.onUnreachable(error);
           this.#attempts = 1; // the next types will not be waited for as long
           break;
         }
       }
       await Promise.race([givenUp, new Promise((resolve) => setTimeout(resolve, RETRY))]);
     }
-    return NOTHING;
+    return null;
+  }
+
+  #read(types: readonly ColumnType[]): Promise<CatalogTypes> {
+    const { serverMajor } = this.#options;
+    return this.#catalog.run((query) => readTypes(query, types, serverMajor));
   }
 }

@@ -23,21 +23,26 @@ function composite(typeId: number, attributes: Readonly<Record<string, number>>)
   return facts(typeId, { kind: 'composite', attributes: list });
 }
 
-const CATALOG: CatalogTypes = {
-  facts: [
-    composite(PLACE, { street: 25, 'a"b': 23 }),
-    facts(PLACES, { kind: 'array', element: PLACE, delimiter: ',' }),
-    composite(NOTHING, {}),
-    composite(ONE, { only: 25 }),
-    composite(LOOP, { again: LOOP }),
-    composite(MIXED, { number: 1700, flag: 16, at: 1184, doc: 114, list: 1007, places: PLACES }),
-  ],
-  names: [],
-};
+const VECTORS = 16_506;
 
-function registry(catalog = CATALOG): TypeRegistry {
+const catalog = (...all: readonly TypeFacts[]): CatalogTypes => ({
+  facts: all,
+  names: all.map(({ typeId, typeName }) => ({ typeId, typmod: -1, name: typeName })),
+});
+
+const CATALOG: CatalogTypes = catalog(
+  composite(PLACE, { street: 25, 'a"b': 23 }),
+  facts(PLACES, { kind: 'array', element: PLACE, delimiter: ',' }),
+  composite(NOTHING, {}),
+  composite(ONE, { only: 25 }),
+  composite(LOOP, { again: LOOP }),
+  composite(VECTORS, { ints: 22, oids: 30, docs: 3807 }),
+  composite(MIXED, { number: 1700, flag: 16, at: 1184, doc: 114, list: 1007, places: PLACES }),
+);
+
+function registry(known = CATALOG): TypeRegistry {
   const types = new TypeRegistry();
-  types.learn([], catalog);
+  types.learn([], known);
   return types;
 }
 
@@ -81,6 +86,15 @@ describe('a composite value', () => {
     );
   });
 
+  it('holds strings where vectors are not what they were', () => {
+    expect(encoded(VECTORS, '("1 -2","1 2","{""1""}")', registry())).toBe(
+      '{"ints":[1,-2],"oids":["1","2"],"docs":[1]}',
+    );
+    expect(encoded(VECTORS, '("1abc 2","5,6:7","{x}")', registry())).toBe(
+      '{"ints":"1abc 2","oids":"5,6:7","docs":["x"]}',
+    );
+  });
+
   it('of a type that claims to hold itself is read as far as the text goes', () => {
     expect(encoded(LOOP, '(1)', registry())).toBe('{"again":"1"}');
     expect(encoded(LOOP, '()', registry())).toBe('{"again":null}');
@@ -104,10 +118,7 @@ describe('a composite type that was altered', () => {
     tuple.ends[0] = tuple.bytes.length;
     return tuple;
   };
-  const altered: CatalogTypes = {
-    facts: [composite(PLACE, { street: 25, 'a"b': 23, town: 25 })],
-    names: [],
-  };
+  const altered = catalog(composite(PLACE, { street: 25, 'a"b': 23, town: 25 }));
 
   it('is wanted again once a value does not fit it, and then read as it is now', () => {
     const types = registry();
@@ -121,10 +132,7 @@ describe('a composite type that was altered', () => {
 
   it('is looked at once for values from before, which stay text', () => {
     const types = registry(altered);
-    types.learn([], {
-      facts: [facts(PLACES, { kind: 'array', element: PLACE, delimiter: ',' })],
-      names: [],
-    });
+    types.learn([], catalog(facts(PLACES, { kind: 'array', element: PLACE, delimiter: ',' })));
     const wanted = types.outdatedTypes(relation, row('{"(a,1)"}'));
     types.learn(wanted, altered);
     expect(types.outdatedTypes(relation, row('{"(a,1)"}'))).toEqual([]);
@@ -132,19 +140,29 @@ describe('a composite type that was altered', () => {
     expect(types.outdatedTypes(relation, row('{"(a)"}'))).toEqual(wanted);
   });
 
+  it('fits again once it was altered back', () => {
+    const types = registry();
+    types.learn(types.outdatedTypes(relation, row('{"(a,1,b)"}')), altered);
+    types.learn(types.outdatedTypes(relation, row('{"(a,1)"}')), CATALOG);
+    const again = types.outdatedTypes(relation, row('{"(a,1,b)"}'));
+    expect(again).toEqual([{ typeId: PLACE, typmod: -1 }]);
+    types.learn(again, altered);
+    expect(encoded(PLACES, '{"(a,1,b)"}', types)).toBe('[{"street":"a","a\\"b":1,"town":"b"}]');
+  });
+
   it('may be looked at again after a while', () => {
     const types = registry();
     const wanted = types.outdatedTypes(relation, row('{"(a)"}'));
     types.learn(wanted, CATALOG);
     expect(types.outdatedTypes(relation, row('{"(a)"}'))).toEqual([]);
-    types.forgetMismatches();
+    types.forgetFailures();
     expect(types.outdatedTypes(relation, row('{"(a)"}'))).toEqual(wanted);
   });
 
   it('keeps its last shape when it is gone', () => {
     const types = registry();
     const wanted = types.outdatedTypes(relation, row('{"(a)"}'));
-    types.learn(wanted, { facts: [], names: [] });
+    types.learn(wanted, catalog());
     expect(encoded(PLACES, '{"(a,1)"}', types)).toBe('[{"street":"a","a\\"b":1}]');
     expect(encoded(PLACES, '{"(a)"}', types)).toBe('["(a)"]');
   });
@@ -153,5 +171,63 @@ describe('a composite type that was altered', () => {
     const types = new TypeRegistry({ values: 'text' });
     types.learn([], CATALOG);
     expect(types.outdatedTypes(relation, row('{"(a)"}'))).toEqual([]);
+  });
+});
+
+describe('a type that the catalog does not have', () => {
+  const relation: Relation = {
+    relationId: 16_600,
+    schema: 'shop',
+    name: 'visits',
+    identity: 'default',
+    columns: [{ name: 'place', typeId: PLACE, typmod: -1, key: false }],
+  };
+  const row = new TupleData('new');
+
+  it('is asked for again in another unit, and less and less often', () => {
+    const types = new TypeRegistry();
+    let asked = 0;
+    const ask = (): void => {
+      const wanted = types.unknownTypes(relation);
+      if (wanted.length === 0) return;
+      asked++;
+      types.learn(wanted, catalog());
+    };
+    ask();
+    ask();
+    expect(asked).toBe(1);
+    for (let unit = 0; unit < 1000; unit++) {
+      types.nextUnit();
+      ask();
+    }
+    expect(asked).toBe(10);
+    types.forgetFailures();
+    ask();
+    expect(asked).toBe(11);
+  });
+
+  it('changes the version, with which encoders are made anew, once it is found', () => {
+    const types = new TypeRegistry();
+    types.learn(types.unknownTypes(relation), catalog());
+    const before = types.version;
+    expect(encoded(PLACE, '(a,1)', types)).toBe('"(a,1)"');
+    types.nextUnit();
+    types.learn(types.outdatedTypes(relation, row), CATALOG);
+    expect(types.version).toBeGreaterThan(before);
+    expect(encoded(PLACE, '(a,1)', types)).toBe('{"street":"a","a\\"b":1}');
+    expect(types.unknownTypes(relation)).toEqual([]);
+  });
+
+  it('is told once, unless nobody could be asked', () => {
+    const told: string[] = [];
+    const types = new TypeRegistry({ onTypeNotFound: (name) => told.push(name) });
+    types.announce({ typeId: PLACE, schema: 'shop', name: 'place' });
+    types.learn(types.unknownTypes(relation), catalog());
+    types.nextUnit();
+    types.learn(types.unknownTypes(relation), catalog());
+    expect(told).toEqual(['shop.place']);
+    const deaf = new TypeRegistry({ onTypeNotFound: (name) => told.push(name) });
+    deaf.learn(deaf.unknownTypes(relation), null);
+    expect(told).toHaveLength(1);
   });
 });

@@ -112,11 +112,18 @@ describe('a type that is first met in mid-stream', () => {
       CREATE DOMAIN shop.size AS int; CREATE TABLE shop.sizes (size shop.size);
       INSERT INTO shop.sizes VALUES (44)`);
     await child.output(/"op":"commit"/);
-    const { code, stdout, stderr } = await child.stop();
     await allowConnections(database, true);
+    // nobody is told that it can be asked again: the next transaction tries
+    await database.sql(`INSERT INTO shop.visits VALUES (2, '(Rua,6)')`);
+    await child.output(/"id":2/);
+    const { code, stdout, stderr } = await child.stop();
     expect(code).toBe(0);
-    expect(newRows(stdout)).toEqual([{ id: 1, place: '(Rua,5)' }, { size: 44 }]);
-    expect(typesOf(linesOf(stdout))).toEqual(['integer', 'shop.place', 'integer']);
+    expect(newRows(stdout)).toEqual([
+      { id: 1, place: '(Rua,5)' },
+      { size: 44 },
+      { id: 2, place: { street: 'Rua', number: 6 } },
+    ]);
+    expect(typesOf(linesOf(stdout)).slice(0, 3)).toEqual(['integer', 'shop.place', 'integer']);
     expect(stderr.match(/types cannot be looked up/g)).toHaveLength(1);
     expect(stderr).toMatch(
       /^pgtail: types cannot be looked up \(.*\): values of the database's own types are shown/m,
@@ -124,7 +131,69 @@ describe('a type that is first met in mid-stream', () => {
   });
 });
 
+describe.runIf(major >= 15)('a type of a transaction that is not over yet', () => {
+  it('is shown as the server’s text, told once, and looked up again after it', async () => {
+    const { database, args } = await shopWith('CREATE TABLE orders (id int PRIMARY KEY)');
+    await using _ = database;
+    await using child = startPgtail([...args, '--two-phase', '--yes']);
+    await child.started();
+    const gid = `${database.name} new type`;
+    // not a composite: the server would wait for the lock on it before it sends the row
+    await database.sql(`BEGIN; CREATE TYPE shop.mood AS ENUM ('happy');
+      CREATE TABLE shop.moods (id int PRIMARY KEY, moods shop.mood[]);
+      INSERT INTO shop.moods VALUES (1, '{happy}'); PREPARE TRANSACTION '${gid}'`);
+    await child.output(/"op":"prepare"/);
+    await database.sql(`COMMIT PREPARED '${gid}'`);
+    await database.sql(`INSERT INTO shop.moods VALUES (2, '{happy}')`);
+    await child.output(/"id":2/);
+    const { stdout, stderr } = await child.stop();
+    expect(newRows(stdout)).toEqual([
+      { id: 1, moods: '{happy}' },
+      { id: 2, moods: ['happy'] },
+    ]);
+    expect(stderr.match(/is not in the catalog/g)).toHaveLength(1);
+  });
+});
+
 describe('a composite type that is altered', () => {
+  it('is looked up again when its table is announced in another shape', async () => {
+    const { database, args } = await shopWith(`${PLACE}; ${VISITS}`);
+    await using _ = database;
+    await using child = startPgtail(args);
+    await child.started();
+    await database.sql(`INSERT INTO shop.visits VALUES (1, '(Rua,5)')`);
+    await child.output(/"number":5/);
+    await database.sql(`ALTER TYPE shop.place RENAME ATTRIBUTE number TO house;
+      ALTER TABLE shop.visits ADD COLUMN note text`);
+    await database.sql(`INSERT INTO shop.visits VALUES (2, '(Rua,6)')`);
+    await child.output(/"id":2/);
+    const { stdout } = await child.stop();
+    expect(newRows(stdout)[1]).toEqual({ id: 2, place: { street: 'Rua', house: 6 }, note: null });
+  });
+
+  it('may be altered back and forth', async () => {
+    const { database, args } = await shopWith(`${PLACE}; ${VISITS}`);
+    await using _ = database;
+    await using child = startPgtail(args);
+    await child.started();
+    for (let id = 1; id < 6; id += 2) {
+      await database.sql(`INSERT INTO shop.visits VALUES (${id}, '(Rua,5)')`);
+      await child.output(new RegExp(`"id":${id}\\b`));
+      await database.sql('ALTER TYPE shop.place ADD ATTRIBUTE town text');
+      await database.sql(`INSERT INTO shop.visits VALUES (${id + 1}, '(Rua,6,Faro)')`);
+      await child.output(new RegExp(`"id":${id + 1}\\b`));
+      await database.sql('ALTER TYPE shop.place DROP ATTRIBUTE town');
+    }
+    const { stdout } = await child.stop();
+    const [short, long] = [
+      { street: 'Rua', number: 5 },
+      { street: 'Rua', number: 6, town: 'Faro' },
+    ];
+    expect(newRows(stdout)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((id) => ({ id, place: id % 2 === 1 ? short : long })),
+    );
+  });
+
   it('is looked up again when a row does not fit it', async () => {
     const { database, args } = await shopWith(`${PLACE}; ${VISITS}`);
     await using _ = database;

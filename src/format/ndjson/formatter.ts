@@ -371,9 +371,10 @@ export class NdjsonFormatter implements Formatter {
 
   #planOf(relation: Relation): RelationPlan {
     const last = this.#plan;
-    if (last !== null && last.relation === relation) return last;
+    const { version } = this.#types;
+    if (last?.relation === relation && last.typesVersion === version) return last;
     let plan = this.#plans.get(relation.relationId);
-    if (plan === undefined || plan.relation !== relation) {
+    if (plan?.relation !== relation || plan.typesVersion !== version) {
       plan = relationPlan(relation, this.#types);
       this.#plans.set(relation.relationId, plan);
     }

@@ -7,6 +7,8 @@ import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 
 export interface RelationPlan {
   readonly relation: Relation;
+  /** See TypeRegistry. */
+  readonly typesVersion: number;
   /** `{"op":"insert","schema":"public","table":"orders"` and so on. */
   readonly insertHead: Buffer;
   readonly updateHead: Buffer;
@@ -35,6 +37,7 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
   const encoders = columns.map((column) => types.encoder(column.typeId));
   return {
     relation,
+    typesVersion: types.version,
     insertHead: head('insert'),
     updateHead: head('update'),
     deleteHead: head('delete'),

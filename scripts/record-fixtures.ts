@@ -149,7 +149,7 @@ async function receive(
   const session = await ReplicationSession.connect(settings, () => {});
   const frames: Frame[] = [];
   try {
-    await session.query(streamSettings(false));
+    await session.query(streamSettings({ unconverted: false, money: { kind: 'in effect' } }));
     await collect(session, scenario, frames);
   } finally {
     session.destroy();

@@ -48,7 +48,9 @@ export class UndecodableText extends PgtailError {
   constructor(what: string, encoding: string, where?: string) {
     const place = where === undefined ? '' : `${where}: `;
     super(EXIT.failure, `${place}${what} holds bytes that are not valid in ${encoding}`, {
-      hint: 'say with --encoding which encoding they are in; LATIN1 reads any bytes',
+      hint:
+        'say with --encoding which encoding they are in; ' +
+        'LATIN1 takes any bytes, but shows text that is in another encoding wrongly',
     });
     this.what = what;
     this.encoding = encoding;

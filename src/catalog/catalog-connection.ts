@@ -1,6 +1,7 @@
 // A short ordinary connection for catalog queries that must not run on the replication connection.
 
 import { Client, type ClientConfig } from 'pg';
+import { NO_SESSION_TIMEOUTS } from '../walsender/pinned-settings.ts';
 import { type QueryRows, textQuery } from '../walsender/text-query.ts';
 
 /** Runs a simple query and gives the rows of each statement, every value as text. */
@@ -72,6 +73,7 @@ export class CatalogConnection {
     // lost between two queries: the next one makes a new connection
     client.on('error', () => void this.close());
     await client.connect();
+    await textQuery(client, NO_SESSION_TIMEOUTS);
     return client;
   }
 }

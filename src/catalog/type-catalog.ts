@@ -7,19 +7,21 @@ import type {
   CatalogTypes,
   ColumnType,
   FormattedType,
+  TypeAttribute,
   TypeFacts,
   TypeShape,
 } from '../pgtypes/type-facts.ts';
 import type { RunQuery } from './catalog-connection.ts';
+import type { Catalog, CatalogNames } from './catalog-names.ts';
 
 const oid = z.coerce.number();
 
-const attributesJson = z.array(z.object({ name: z.string(), type: oid }));
+const attributesJson = z.array(z.object({ name_hex: z.string(), type: oid }));
 
 const factsRow = z.object({
   type_id: oid,
-  schema: z.string(),
-  type_name: z.string(),
+  schema_hex: z.string(),
+  name_hex: z.string(),
   kind: z.string(),
   element: oid,
   delimiter: z.string(),
@@ -32,7 +34,7 @@ const factsRow = z.object({
 
 type FactsRow = z.output<typeof factsRow>;
 
-const nameRow = z.object({ type_id: oid, typmod: z.coerce.number(), name: z.string() });
+const nameRow = z.object({ type_id: oid, typmod: z.coerce.number(), name_hex: z.string() });
 
 const FIRST_WITH_MULTIRANGES = 14;
 
@@ -41,8 +43,8 @@ const FIRST_WITH_MULTIRANGES = 14;
  * array, whatever else it says of itself. As row_to_json does, a cast counts only from a type that is not
  * built in, and only if a function makes it.
  */
-const factsSql = (typeIds: readonly number[], serverMajor: number): string => {
-  const multirange = serverMajor >= FIRST_WITH_MULTIRANGES;
+const factsSql = (typeIds: readonly number[], { major, names }: Catalog): string => {
+  const multirange = major >= FIRST_WITH_MULTIRANGES;
   const multirangeJoin = multirange ? 'LEFT JOIN pg_range AS m ON m.rngmultitypid = t.oid' : '';
   const rangeOf = multirange ? 'm.rngtypid' : 'NULL::oid';
   return `
@@ -60,12 +62,14 @@ WITH RECURSIVE used (id) AS (
     WHERE attrelid = t.typrelid AND t.typrelid <> 0 AND attnum > 0 AND NOT attisdropped
   ) AS part (id)
   WHERE part.id <> 0)
-SELECT t.oid AS type_id, n.nspname AS schema, t.typname AS type_name,
+SELECT t.oid AS type_id, ${names.hexOf('n.nspname')} AS schema_hex,
+       ${names.hexOf('t.typname')} AS name_hex,
        CASE WHEN t.typtype = 'b' AND t.typoutput = 'array_out'::regproc THEN 'a'
             ELSE t.typtype::text END AS kind,
        t.typelem AS element, t.typdelim::text AS delimiter, t.typbasetype AS base,
        r.rngsubtype AS subtype, ${rangeOf} AS range,
-       (SELECT json_agg(json_build_object('name', attname, 'type', atttypid::text) ORDER BY attnum)
+       (SELECT json_agg(json_build_object('name_hex', ${names.hexOf('attname')},
+                                          'type', atttypid::text) ORDER BY attnum)
         FROM pg_attribute
         WHERE attrelid = t.typrelid AND t.typrelid <> 0 AND attnum > 0 AND NOT attisdropped
        )::text AS attributes,
@@ -84,10 +88,11 @@ LEFT JOIN pg_language AS l ON l.oid = p.prolang;`;
 };
 
 /** Under the search_path of the stream: names without schema where that finds them. */
-const namesSql = (types: readonly ColumnType[]): string => {
+const namesSql = (types: readonly ColumnType[], names: CatalogNames): string => {
   const values = types.map(({ typeId, typmod }) => `('${typeId}'::pg_catalog.oid, ${typmod})`);
   return `SET search_path = public;
-SELECT v.id AS type_id, v.typmod, pg_catalog.format_type(v.id, v.typmod) AS name
+SELECT v.id AS type_id, v.typmod,
+       ${names.hexOf('pg_catalog.format_type(v.id, v.typmod)')} AS name_hex
 FROM (VALUES ${values.join(', ')}) AS v (id, typmod);
 SET search_path = pg_catalog;`;
 };
@@ -95,43 +100,51 @@ SET search_path = pg_catalog;`;
 /** What format_type() prints for an OID that no type has. */
 const NO_TYPE = '???';
 
-/** One round trip for what they are made of, one for their names. */
+/**
+ * One round trip for what they are made of, one for their names. A type with a name that is not
+ * text in the encoding is left out: the server's text is all that its values can be.
+ */
 export async function readTypes(
   query: RunQuery,
   types: readonly ColumnType[],
-  serverMajor: number,
+  catalog: Catalog,
 ): Promise<CatalogTypes> {
   if (types.length === 0) return { facts: [], names: [] };
   const typeIds = [...new Set(types.map(({ typeId }) => typeId))];
-  const [factsRows = []] = await query(factsSql(typeIds, serverMajor));
-  const facts = factsRows.map((row) => factsOf(factsRow.parse(row)));
+  const [factsRows = []] = await query(factsSql(typeIds, catalog));
+  const facts = factsRows.flatMap((row) => factsOf(factsRow.parse(row), catalog.names) ?? []);
   const own = facts.filter(({ typeId }) => !isBuiltinType(typeId));
   const modified = types.filter(({ typmod }) => typmod !== -1);
   const bare = own.map(({ typeId }) => ({ typeId, typmod: -1 }));
-  return { facts: own, names: await readNames(query, [...bare, ...modified]) };
+  return { facts: own, names: await readNames(query, [...bare, ...modified], catalog.names) };
 }
 
 async function readNames(
   query: RunQuery,
   types: readonly ColumnType[],
+  names: CatalogNames,
 ): Promise<readonly FormattedType[]> {
   if (types.length === 0) return [];
-  const [, rows = []] = await query(namesSql(types));
-  const names = rows.map((row) => nameRow.parse(row)).filter(({ name }) => name !== NO_TYPE);
-  return names.map(({ type_id, typmod, name }) => ({ typeId: type_id, typmod, name }));
+  const [, rows = []] = await query(namesSql(types, names));
+  return rows
+    .map((row) => nameRow.parse(row))
+    .flatMap(({ type_id, typmod, name_hex }) => {
+      const name = names.read(name_hex);
+      return name === undefined || name === NO_TYPE ? [] : [{ typeId: type_id, typmod, name }];
+    });
 }
 
-function factsOf(row: FactsRow): TypeFacts {
-  return {
-    typeId: row.type_id,
-    schema: row.schema,
-    typeName: row.type_name,
-    shape: shapeOf(row),
-    jsonCast: row.json_cast,
-  };
+/** Undefined if a name cannot be read. */
+function factsOf(row: FactsRow, names: CatalogNames): TypeFacts | undefined {
+  const schema = names.read(row.schema_hex);
+  const typeName = names.read(row.name_hex);
+  const attributes = attributesOf(row, names);
+  if (schema === undefined || typeName === undefined || attributes === undefined) return undefined;
+  const shape = shapeOf(row, attributes);
+  return { typeId: row.type_id, schema, typeName, shape, jsonCast: row.json_cast };
 }
 
-function shapeOf(row: FactsRow): TypeShape | undefined {
+function shapeOf(row: FactsRow, attributes: readonly TypeAttribute[]): TypeShape | undefined {
   switch (row.kind) {
     case 'a':
       return { kind: 'array', element: row.element, delimiter: row.delimiter };
@@ -140,7 +153,7 @@ function shapeOf(row: FactsRow): TypeShape | undefined {
     case 'd':
       return { kind: 'domain', base: row.base };
     case 'c':
-      return { kind: 'composite', attributes: attributesOf(row) };
+      return { kind: 'composite', attributes };
     case 'r':
       return row.subtype === null ? undefined : { kind: 'range', subtype: row.subtype };
     case 'm':
@@ -150,8 +163,13 @@ function shapeOf(row: FactsRow): TypeShape | undefined {
   }
 }
 
-function attributesOf({ attributes }: FactsRow) {
+/** Undefined if a name cannot be read. */
+function attributesOf({ attributes }: FactsRow, names: CatalogNames): TypeAttribute[] | undefined {
   if (attributes === null) return [];
   const parsed = attributesJson.parse(JSON.parse(attributes));
-  return parsed.map(({ name, type }) => ({ name, typeId: type }));
+  const known = parsed.flatMap(({ name_hex, type }) => {
+    const name = names.read(name_hex);
+    return name === undefined ? [] : [{ name, typeId: type }];
+  });
+  return known.length === parsed.length ? known : undefined;
 }

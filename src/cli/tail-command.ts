@@ -71,6 +71,7 @@ export async function environmentOf(
       if (why !== undefined) printNotice(`--binary is left off: ${why}`);
       const mismatch = encodingText(options, source);
       if (mismatch !== undefined) printNotice(mismatch);
+      if (source.money.kind === 'overridden') printNotice(moneyText(source.money.name));
     },
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
@@ -144,6 +145,10 @@ function encodingText({ encoding }: CommandOptions, { server }: Source): string 
   if (encoding === undefined || server.encoding === 'SQL_ASCII') return undefined;
   if (encoding.name === server.encoding) return undefined;
   return `the database is in ${server.encoding}, its text is read as ${encoding.name}`;
+}
+
+function moneyText(lcMonetary: string): string {
+  return `amounts of money are printed in lc_monetary ${JSON.stringify(lcMonetary)}, which the role or PGOPTIONS set: that of the server cannot be read (pg_file_settings)`;
 }
 
 /** What is good to know when something looks odd. */

@@ -7,6 +7,7 @@ import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
 import { arrayEncoder } from './array.ts';
 import { builtinArrayElement, builtinType, builtinTypeNamed, OID } from './builtin-types.ts';
+import { encodeChar, encodeTextWithChars } from './char.ts';
 import { type CompositeField, type CompositeFields, compositeEncoder } from './composite.ts';
 import {
   type ColumnEncoder,
@@ -183,7 +184,9 @@ export class TypeRegistry {
 
   /** A type nothing is known of is shown as the server's text, a JSON string: never wrong. */
   encoder(typeId: number): ColumnEncoder {
-    if (this.#values === 'text') return encodeString;
+    if (this.#values === 'text') {
+      return this.#holds(typeId, isChar) ? encodeTextWithChars : encodeString;
+    }
     return this.#made(typeId, this.#encoders, (encoder) => encoder);
   }
 
@@ -257,20 +260,29 @@ export class TypeRegistry {
     const all = this.#values === 'json' ? typeIds.map((_, column) => column) : NO_COLUMNS;
     const types = {
       version: this.#version,
-      composites: all.filter((column) => this.#holdsComposite(typeIds[column]!)),
+      composites: all.filter((column) => this.#holds(typeIds[column]!, isComposite)),
       hasOwnTypes: typeIds.some((typeId) => builtinTypeName(typeId, -1) === undefined),
     };
     this.#relationTypes.set(relation, types);
     return types;
   }
 
-  #holdsComposite(typeId: number, within: readonly number[] = []): boolean {
+  /** Whether values of the type are of a wanted one, or have one within. */
+  #holds(typeId: number, isWanted: TypeTest, within: readonly number[] = []): boolean {
     const shape = this.shapeOf(typeId);
-    if (shape === undefined || within.includes(typeId)) return false;
-    if (shape.kind === 'composite') return true;
-    if (shape.kind === 'domain') return this.#holdsComposite(shape.base, [...within, typeId]);
-    if (shape.kind === 'array') return this.#holdsComposite(shape.element, [...within, typeId]);
-    return false;
+    if (isWanted(typeId, shape)) return true;
+    if (within.includes(typeId)) return false;
+    return this.#parts(typeId, shape).some((part) =>
+      this.#holds(part, isWanted, [...within, typeId]),
+    );
+  }
+
+  #parts(typeId: number, shape: TypeShape | undefined): readonly number[] {
+    if (shape?.kind === 'domain') return [shape.base];
+    if (shape?.kind === 'array') return [shape.element];
+    if (shape?.kind === 'composite') return shape.attributes.map((attribute) => attribute.typeId);
+    const part = builtinArrayElement(typeId)?.typeId ?? this.#announcedBase(typeId);
+    return part === undefined ? [] : [part];
   }
 
   /** A domain is announced with the name of its base type, which says nothing of its own. */
@@ -378,6 +390,11 @@ export class TypeRegistry {
 const DEEPEST_DOMAIN = 32;
 
 const NO_ANSWER: CatalogTypes = { facts: [], names: [] };
+type TypeTest = (typeId: number, shape: TypeShape | undefined) => boolean;
+
+const isChar: TypeTest = (typeId) => typeId === OID.char;
+const isComposite: TypeTest = (_, shape) => shape?.kind === 'composite';
+
 const NO_TYPES: readonly ColumnType[] = [];
 const NO_COLUMNS: readonly number[] = [];
 
@@ -421,6 +438,8 @@ function scalarEncoder(typeId: number, numbers: 'json' | 'string'): ColumnEncode
   switch (typeId) {
     case OID.bool:
       return encodeBool;
+    case OID.char:
+      return encodeChar;
     case OID.int8:
     case OID.numeric:
       return numbers === 'json' ? encodeNumber : encodeString;

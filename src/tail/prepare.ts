@@ -2,6 +2,7 @@
 // in which a mistake is cheapest to mend.
 
 import { withCatalog } from '../catalog/catalog-connection.ts';
+import { type Catalog, catalogNames } from '../catalog/catalog-names.ts';
 import { type PublishedColumn, readPublishedColumns } from '../catalog/published-columns.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
@@ -11,6 +12,7 @@ import { hasBinaryDecoder } from '../pgtypes/binary/binary-to-text.ts';
 import { isBuiltinType } from '../pgtypes/builtin-types.ts';
 import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import type { MoneyLocale } from '../walsender/money-locale.ts';
 import {
   checkSlot,
   checkTwoPhase,
@@ -52,6 +54,7 @@ export interface Source {
   readonly slot: ReadySlot;
   readonly publications: readonly string[];
   readonly values: ValueFormat;
+  readonly money: MoneyLocale;
 }
 
 /** The registry learns the published types. @throws PgtailError: exit code 2, 4 or 6. */
@@ -62,7 +65,7 @@ export async function prepareSource(
   types: TypeRegistry,
 ): Promise<Source> {
   const found = await readPreflight(session, options.slot, options.publications);
-  const { server } = found;
+  const { server, money } = found;
   checkWalLevel(server);
   // a slot of another database first: a publication missing here is then no surprise
   if (found.slot !== undefined) checkSlot(options.slot!, found.slot, server.database);
@@ -70,24 +73,33 @@ export async function prepareSource(
   const publications = choosePublications(options.publications, found);
   if (options.encoding !== undefined) checkUnconvertedNames(publications, server);
   if (options.twoPhase && !options.yes && found.slot) checkTwoPhase(options.slot!, found.slot);
-  const learning = learnPublished(session, publications, server.major, types);
+  const catalog = catalogOf(server, options.encoding);
+  const learning = learnPublished(session, publications, catalog, types);
   const request = { name: options.slot, create: options.createSlot, temporaryName };
   const slot = await prepareSlot(session, request, found);
   const values = valueFormat(options, await learning, types, server.major);
-  return { server, slot, publications, values };
+  return { server, slot, publications, values, money };
+}
+
+/** How the catalog is asked, and what its text is read as. */
+export function catalogOf(
+  { major, encoding }: ServerFacts,
+  readAs: TextEncoding | undefined,
+): Catalog {
+  return { major, names: catalogNames(encoding, readAs) };
 }
 
 /** Null if the catalog cannot be asked, which is no failure before a type is met that needs it. */
 function learnPublished(
   session: ReplicationSession,
   publications: readonly string[],
-  major: number,
+  catalog: Catalog,
   types: TypeRegistry,
 ): Promise<readonly PublishedColumn[] | null> {
   const learning = withCatalog(session.ordinaryConfig, async (query) => {
-    const columns = await readPublishedColumns(query, publications, major);
+    const columns = await readPublishedColumns(query, publications, catalog);
     const unknown = columns.filter(({ typeId }) => !isBuiltinType(typeId));
-    types.learn(unknown, await readTypes(query, unknown, major));
+    types.learn(unknown, await readTypes(query, unknown, catalog));
     return columns;
   });
   return learning.catch(() => null);

@@ -19,7 +19,7 @@ import { streamSettings } from '../walsender/pinned-settings.ts';
 import { hasSqlState, startFailure, streamFailure } from '../walsender/server-error.ts';
 import { ReplicationSession, type ServerNotice } from '../walsender/session.ts';
 import { Delivery } from './delivery.ts';
-import { prepareSource, type Source, type SourceOptions } from './prepare.ts';
+import { catalogOf, prepareSource, type Source, type SourceOptions } from './prepare.ts';
 import { type DroppedOption, type StreamEnd, StreamRun } from './stream-run.ts';
 import { TypeLookup } from './type-lookup.ts';
 
@@ -211,7 +211,7 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     readText: options.encoding && nameReader(options.encoding, new ByteWriter()),
     typeLookup: new TypeLookup({
       session,
-      serverMajor: source.server.major,
+      catalog: catalogOf(source.server, options.encoding),
       types,
       onUnreachable: environment.onTypesUnknown,
     }),
@@ -229,13 +229,15 @@ function tupleValues({ source, options }: Connected, types: TypeRegistry): Tuple
     const shapeOf = (typeId: number) => types.shapeOf(typeId);
     return new BinaryTuples({ serverMajor: source.server.major, shapeOf });
   }
-  return options.encoding === undefined ? null : new EncodedTuples(options.encoding);
+  if (options.encoding === undefined) return null;
+  return new EncodedTuples(options.encoding, (typeId) => types.baseType(typeId));
 }
 
 async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> {
   const { session, source, options } = connected;
   try {
-    await session.query(streamSettings(options.encoding !== undefined));
+    const unconverted = options.encoding !== undefined;
+    await session.query(streamSettings({ unconverted, money: source.money }));
     session.attach(stream);
     const started = await startStream(stream, connected);
     if (started === null) return;
@@ -247,7 +249,7 @@ async function untilEnd(stream: StreamRun, connected: Connected): Promise<void> 
     if (options.streaming === 'buffer' && hasSqlState(error, INTERNAL_ERROR)) {
       return stream.stop({ reason: 'again', without: 'buffer' });
     }
-    const failure = streamFailure(error, source.slot.name, source.server.encoding);
+    const failure = streamFailure(error, source.slot, source.server.encoding);
     stream.stop({ reason: 'error', error: failure });
   }
 }

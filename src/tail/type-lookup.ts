@@ -1,6 +1,7 @@
 // Asks the catalog for types while the stream is held, and does without if it cannot be asked.
 
 import { CatalogConnection } from '../catalog/catalog-connection.ts';
+import type { Catalog } from '../catalog/catalog-names.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
 import type { CatalogTypes, ColumnType } from '../pgtypes/type-facts.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
@@ -8,7 +9,7 @@ import type { ReplicationSession } from '../walsender/session.ts';
 
 export interface TypeLookupOptions {
   readonly session: ReplicationSession;
-  readonly serverMajor: number;
+  readonly catalog: Catalog;
   readonly types: TypeRegistry;
   /** The catalog cannot be asked; called once. */
   readonly onUnreachable: (error: unknown) => void;
@@ -20,13 +21,13 @@ const RETRY = 500;
 
 export class TypeLookup {
   readonly #options: TypeLookupOptions;
-  readonly #catalog: CatalogConnection;
+  readonly #connection: CatalogConnection;
   #attempts = ATTEMPTS;
   #closed = false;
 
   constructor(options: TypeLookupOptions) {
     this.#options = options;
-    this.#catalog = new CatalogConnection(options.session.ordinaryConfig);
+    this.#connection = new CatalogConnection(options.session.ordinaryConfig);
   }
 
   /**
@@ -46,7 +47,7 @@ export class TypeLookup {
 
   close(): void {
     this.#closed = true;
-    void this.#catalog.close();
+    void this.#connection.close();
   }
 
   async #ask(types: readonly ColumnType[], givenUp: Promise<void>): Promise<CatalogTypes | null> {
@@ -70,7 +71,7 @@ export class TypeLookup {
   }
 
   #read(types: readonly ColumnType[]): Promise<CatalogTypes> {
-    const { serverMajor } = this.#options;
-    return this.#catalog.run((query) => readTypes(query, types, serverMajor));
+    const { catalog } = this.#options;
+    return this.#connection.run((query) => readTypes(query, types, catalog));
   }
 }

@@ -1,10 +1,13 @@
-// The session settings that change the text of values, pinned so that nobody's defaults reach a row.
+// The session settings that change the text of values, pinned so that nobody's defaults reach a row,
+// and those that would end the session.
 // https://www.postgresql.org/docs/current/runtime-config-client.html
+
+import { type MoneyLocale, setMoneyLocale } from './money-locale.ts';
 
 /**
  * search_path is pg_catalog while the catalogs are read, so that nothing a user made can stand in
  * for a system object; `streamSettings` come before the stream starts.
- * lc_monetary must never stand here: it decides what an amount of money means.
+ * lc_monetary must never stand here: it decides what an amount of money means, see MoneyLocale.
  */
 const PINNED: readonly (readonly [name: string, value: string])[] = [
   ['DateStyle', 'ISO'],
@@ -22,9 +25,27 @@ const STREAM_SEARCH_PATH = 'SET search_path = public;';
 /** To a client in SQL_ASCII the server sends text as it stands in the database. */
 const STREAM_UNCONVERTED = "SET client_encoding = 'SQL_ASCII';";
 
+/**
+ * The session waits for the catalog, for a slot to be made and for its reader. As startup options
+ * these would be refused by servers that do not have them yet.
+ */
+export const NO_SESSION_TIMEOUTS = `
+SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+WHERE name IN ('idle_session_timeout', 'transaction_timeout');`;
+
+export interface StreamSettings {
+  /** Text comes as it stands in the database. */
+  readonly unconverted: boolean;
+  readonly money: MoneyLocale;
+}
+
 /** What is set right before the stream starts. */
-export function streamSettings(unconverted: boolean): string {
-  return unconverted ? `${STREAM_SEARCH_PATH} ${STREAM_UNCONVERTED}` : STREAM_SEARCH_PATH;
+export function streamSettings({ unconverted, money }: StreamSettings): string {
+  const settings = [NO_SESSION_TIMEOUTS];
+  if (money.kind === 'to be set') settings.push(setMoneyLocale(money.name));
+  settings.push(STREAM_SEARCH_PATH);
+  if (unconverted) settings.push(STREAM_UNCONVERTED);
+  return settings.join(' ');
 }
 
 /**

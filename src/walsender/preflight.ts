@@ -7,6 +7,8 @@ import { EXIT, PgtailError } from '../errors.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { quoteLiteral } from './commands.ts';
+import { type MoneyLocale, readMoneyLocale } from './money-locale.ts';
+import { NO_SESSION_TIMEOUTS } from './pinned-settings.ts';
 import { queryFailure } from './server-error.ts';
 import type { ReplicationSession } from './session.ts';
 import type { QueryRows } from './text-query.ts';
@@ -43,6 +45,7 @@ export interface Preflight {
   readonly publications: readonly string[];
   /** Undefined: no such slot, or none was asked about. */
   readonly slot: SlotFacts | undefined;
+  readonly money: MoneyLocale;
 }
 
 const lsnText = z.string().transform((text, context) => {
@@ -84,6 +87,7 @@ const IS_PRINTABLE_ASCII = "pubname::text ~ '^[ -~]*$'";
 // Only system catalogs, never a user's table: that would put its present shape into the caches of
 // this backend, where decoding then finds it instead of the one it had when the WAL was written.
 const serverSql = (publications: readonly string[]): string => `
+${NO_SESSION_TIMEOUTS}
 SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('wal_level') AS wal_level,
        current_database() AS database,
@@ -104,16 +108,18 @@ export async function readPreflight(
   asked: readonly string[],
 ): Promise<Preflight> {
   const sql = serverSql(asked) + (slot === undefined ? '' : slotSql(slot));
-  const results = await session.query(sql).catch((error: unknown) => {
+  const failed = (error: unknown): never => {
     throw queryFailure(error);
-  });
-  const [server = [], found = [], slots = []] = results;
+  };
+  const results = await session.query(sql).catch(failed);
+  const [, server = [], found = [], slots = []] = results;
   const publications = publicationNames(found);
   const allFound = asked.every((name) => publications.includes(name));
   return {
     server: serverFacts(server),
     publications: allFound ? publications : await readablePublications(session),
     slot: slotFacts(slots),
+    money: await readMoneyLocale(session).catch(failed),
   };
 }
 

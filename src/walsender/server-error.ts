@@ -4,6 +4,9 @@
 
 import { EXIT, type ExitCode, PgtailError, ProtocolViolation } from '../errors.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
+import { SERVER_ENCODINGS } from '../pgtypes/encoding/server-encodings.ts';
+import { quoteLiteral } from './commands.ts';
+import type { ReadySlot } from './slot.ts';
 
 /** The fields of an ErrorResponse that psql would show, as pg hands them over. */
 interface ServerReport {
@@ -215,7 +218,11 @@ function slotInUse(error: ServerReport, slot: string): PgtailError {
 }
 
 /** The stream broke off. `encoding` is the database's. */
-export function streamFailure(error: unknown, slot: string, encoding: string): PgtailError {
+export function streamFailure(
+  error: unknown,
+  slot: Pick<ReadySlot, 'name' | 'temporary'>,
+  encoding: string,
+): PgtailError {
   if (error instanceof PgtailError) return error;
   if (isUnreadable(error)) return unreadable(error);
   if (!isServerReport(error)) return lost(error, 'the connection was lost');
@@ -229,10 +236,10 @@ export function streamFailure(error: unknown, slot: string, encoding: string): P
         'a publication must have existed before the changes that are to be read through it',
       );
     case SQLSTATE.notInPrerequisiteState:
-      return reported(error, EXIT.slot, `slot ${JSON.stringify(slot)}`);
+      return reported(error, EXIT.slot, `slot ${JSON.stringify(slot.name)}`);
     case SQLSTATE.notInEncoding:
     case SQLSTATE.untranslatableCharacter:
-      return notConvertible(error, encoding);
+      return notConvertible(error, slot, encoding);
     case SQLSTATE.internalError:
       return reported(
         error,
@@ -246,7 +253,11 @@ export function streamFailure(error: unknown, slot: string, encoding: string): P
 }
 
 /** The server's message shows the bytes, but they are a few, and all there is to find them by. */
-function notConvertible(error: ServerReport, encoding: string): PgtailError {
+function notConvertible(
+  error: ServerReport,
+  slot: Pick<ReadySlot, 'name' | 'temporary'>,
+  encoding: string,
+): PgtailError {
   const lsn = /\b[0-9A-F]+\/[0-9A-F]+\b/.exec(error.where ?? '')?.[0];
   const where = lsn === undefined ? '' : ` at ${lsn}`;
   return reported(
@@ -255,8 +266,25 @@ function notConvertible(error: ServerReport, encoding: string): PgtailError {
     `the server cannot send text${where} as UTF8`,
     encoding === 'SQL_ASCII'
       ? 'its database is in SQL_ASCII: say with --encoding which encoding the bytes are in, as in --encoding LATIN1'
-      : `its database is in ${encoding}: --encoding ${encoding} reads the bytes as they are`,
+      : withoutEquivalent(slot, encoding),
   );
+}
+
+/**
+ * What the WAL holds cannot be mended any more. The position of the error is that of the change:
+ * a slot that is advanced there sends its transaction again.
+ */
+function withoutEquivalent(
+  { name, temporary }: Pick<ReadySlot, 'name' | 'temporary'>,
+  encoding: string,
+): string {
+  const place = SERVER_ENCODINGS.includes(encoding)
+    ? `--encoding ${encoding} says which table and column hold it; `
+    : '';
+  const anyBytes = `${place}--encoding LATIN1 takes any bytes, but shows all other text that is not ASCII wrongly`;
+  if (temporary) return anyBytes;
+  const skip = `SELECT pg_replication_slot_advance(${quoteLiteral(name)}, LSN);`;
+  return `${anyBytes}\nor skip the transaction: ${skip} with an LSN behind it loses all that lies before`;
 }
 
 /** pg met a message type that the protocol does not have. */

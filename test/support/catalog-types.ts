@@ -2,6 +2,7 @@
 
 import type { ClientConfig } from 'pg';
 import { withCatalog } from '../../src/catalog/catalog-connection.ts';
+import { catalogNames } from '../../src/catalog/catalog-names.ts';
 import { readTypes } from '../../src/catalog/type-catalog.ts';
 import type { CatalogTypes } from '../../src/pgtypes/type-facts.ts';
 
@@ -18,6 +19,6 @@ export function catalogTypes(
     const [rows = []] = typeIds === undefined ? await query(OWN_TYPES) : [];
     const asked = typeIds ?? rows.map((row) => Number(row.oid));
     const types = asked.map((typeId) => ({ typeId, typmod: -1 }));
-    return await readTypes(query, types, serverMajor);
+    return await readTypes(query, types, { major: serverMajor, names: catalogNames('UTF8') });
   });
 }

@@ -47,6 +47,7 @@ const saidOf = ({ code, stdout, stderr }: Run) => ({ code, lines: stdout, said: 
 /** Logical messages came with 14. */
 const hasMessages = sharedServer().major >= 14;
 const hasTwoPhase = sharedServer().major >= 15;
+const hasAdvance = sharedServer().major >= 11;
 /** A slot can be copied from 12 on. */
 const hasCopies = sharedServer().major >= 12;
 
@@ -316,8 +317,77 @@ describe.concurrent('a database in SQL_ASCII', () => {
   });
 });
 
+/** Beside types that can be named in any encoding, some that are in LATIN1. */
+const FRENCH_TYPES = `
+  CREATE TYPE price AS (amount int, per numeric);
+  CREATE DOMAIN discount AS numeric(5,2);
+  CREATE TABLE orders (id int PRIMARY KEY, price price, prices price[], off discount);
+  DO $$ BEGIN
+    EXECUTE format('CREATE TYPE %I AS (%I text, n int)', E'lieu\\xe9', E'caf\\xe9');
+    EXECUTE format('CREATE DOMAIN %I AS text', E'nom\\xe9');
+    EXECUTE format('CREATE TABLE %I (id int PRIMARY KEY, place %I, places %I[], name %I)',
+      E'caf\\xe9s', E'lieu\\xe9', E'lieu\\xe9', E'nom\\xe9');
+    EXECUTE format('CREATE TABLE mixed (id int PRIMARY KEY, price price, place %I)', E'lieu\\xe9');
+  END $$;`;
+
+const FRENCH_VALUES = `DO $$ BEGIN
+  EXECUTE format('INSERT INTO %I VALUES (1, %L, %L, %L)', E'caf\\xe9s', E'(\\xe9t\\xe9,1)',
+    E'{"(\\xe9,2)"}', E'\\xe9');
+  EXECUTE format('INSERT INTO mixed VALUES (1, %L, %L)', '(1,2.50)', E'(\\xe9,2)');
+END $$`;
+
+describe.concurrent('names of types that are in no encoding the server knows of', () => {
+  it('do not spoil the other types of the table', async () => {
+    await using publisher = await inSqlAscii(`
+      DO $$ BEGIN EXECUTE format('CREATE TYPE spot AS (%I text)', E'caf\\xe9'); END $$;
+      CREATE TYPE price AS (amount int, per numeric);
+      CREATE TABLE orders (id int PRIMARY KEY, price price, prices price[], spot spot, spots spot[])`);
+    await publisher.commit(
+      `INSERT INTO orders VALUES (1, '(1,2.50)', '{"(3,4)"}', '(Rua)', '{"(5)",NULL}')`,
+    );
+    const { code, stdout, stderr } = await publisher.run(publisher.slot, ['-q']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(changesOnly(stdout)[0]?.new).toEqual({
+      id: 1,
+      price: { amount: 1, per: 2.5 },
+      prices: [{ amount: 3, per: 4 }],
+      spot: '(Rua)',
+      spots: ['(5)', null],
+    });
+  });
+
+  it('are read as the encoding that --encoding names', async () => {
+    await using publisher = await inSqlAscii(FRENCH_TYPES);
+    await publisher.commit(FRENCH_VALUES);
+    const { code, stdout } = await publisher.run(publisher.slot, ['--encoding', 'LATIN1']);
+    expect(code).toBe(0);
+    expect(changesOnly(stdout).map((line) => line.new)).toEqual([
+      { id: 1, place: { café: 'été', n: 1 }, places: [{ café: 'é', n: 2 }], name: 'é' },
+      { id: 1, price: { amount: 1, per: 2.5 }, place: { café: 'é', n: 2 } },
+    ]);
+    const types = linesOf(stdout).flatMap(({ columns }) =>
+      ((columns ?? []) as { type: string }[]).map(({ type }) => type),
+    );
+    expect(types).toEqual([
+      ...['integer', '"lieué"', '"lieué"[]', '"nomé"'],
+      ...['integer', 'price', '"lieué"'],
+    ]);
+  });
+
+  it('are met in mid-stream, too', async () => {
+    await using publisher = await inSqlAscii(ORDERS);
+    const child = await publisher.follow(publisher.slot, ['--encoding', 'LATIN1']);
+    await using _ = child;
+    await publisher.commit(FRENCH_TYPES.replaceAll('orders', 'purchases'), FRENCH_VALUES);
+    await child.output(/"mixed",.*"new"/);
+    const { stdout } = await child.stop();
+    expect(stdout).toContain('"place":{"café":"été","n":1}');
+    expect(stdout).toContain('"price":{"amount":1,"per":2.50}');
+  });
+});
+
 describe.concurrent('characters without an equivalent in Unicode', () => {
-  it('are exit code 1 with the encoding to name, and --encoding says which column', async () => {
+  it('are exit code 1 with what to do, and --encoding says which column', async () => {
     await using publisher = await Publisher.open({
       schema: ORDERS,
       database: inEncoding('WIN1252'),
@@ -326,12 +396,28 @@ describe.concurrent('characters without an equivalent in Unicode', () => {
     const converted = saidOf(await publisher.run(publisher.slot));
     expect(converted.code).toBe(1);
     expect(converted.said).toMatch(/cannot send text at [0-9A-F/]+ as UTF8: .*0x81/);
-    expect(converted.said).toMatch(/HINT: .*--encoding WIN1252/);
+    expect(converted.said).toMatch(/HINT: .*--encoding WIN1252 says which table and column/);
+    expect(converted.said).toContain(`pg_replication_slot_advance('${publisher.slot}', LSN)`);
     const strict = saidOf(await publisher.run(publisher.slot, ['--encoding', 'WIN1252']));
     expect(strict.code).toBe(1);
     expect(strict.said).toContain('column "note" of "public.orders"');
     const any = await publisher.run(publisher.slot, ['--encoding', 'LATIN1']);
     expect(changesOnly(any.stdout)[0]?.new).toEqual({ id: 1, note: 'secret \x81' });
+  });
+
+  it.skipIf(!hasAdvance)('can be skipped as the hint says, with the transaction', async () => {
+    await using publisher = await Publisher.open({
+      schema: ORDERS,
+      database: inEncoding('WIN1252'),
+    });
+    await publisher.commit(`INSERT INTO orders VALUES (1, E'secret \\x81')`);
+    const { said } = saidOf(await publisher.run(publisher.slot));
+    const [statement] = /SELECT pg_replication_slot_advance\(.*?\);/.exec(said)!;
+    await publisher.database.query(statement!.replace('LSN', 'pg_current_wal_lsn()'));
+    await publisher.commit(`INSERT INTO orders VALUES (2, 'tea')`);
+    const { code, stdout } = await publisher.run(publisher.slot);
+    expect(code).toBe(0);
+    expect(changesOnly(stdout).map((line) => line.new?.id)).toEqual([2]);
   });
 
   it('a database in MULE_INTERNAL cannot be read, and pgtail says so', async () => {

@@ -106,6 +106,8 @@ describe('a slot', () => {
 });
 
 describe('a stream that breaks off', () => {
+  const audit = { name: 'audit', temporary: false };
+
   it.each([
     ['42704', 'publication "shop" does not exist', 4],
     ['55000', 'can no longer get changes from replication slot "audit"', 6],
@@ -113,25 +115,33 @@ describe('a stream that breaks off', () => {
     ['22021', 'invalid byte sequence for encoding "UTF8": 0xff', 1],
     ['XX000', 'out of memory', 1],
   ])('with %s %s is exit code %i', (code, message, exitCode) => {
-    const failure = streamFailure(report(code, message), 'audit', 'UTF8');
+    const failure = streamFailure(report(code, message), audit, 'UTF8');
     expect(failure).toMatchObject({ exitCode, message: expect.stringContaining(message) });
   });
 
   it.each([
     ['22021', 'SQL_ASCII', 'as in --encoding LATIN1'],
-    ['22P05', 'EUC_JP', '--encoding EUC_JP'],
+    ['22P05', 'EUC_JP', '--encoding EUC_JP says which table and column'],
+    ['22P05', 'EUC_TW', '--encoding LATIN1 takes any bytes, but shows all other text'],
+    ['22P05', 'WIN1252', `SELECT pg_replication_slot_advance('audit', LSN); with an LSN behind it`],
   ])('with %s in %s says where and what to do', (code, encoding, hint) => {
     const where = 'slot "audit", output plugin "pgoutput", in the change callback, associated LSN';
     const error = report(code, 'no such character', { where: `${where} 1/1570E58` });
-    expect(streamFailure(error, 'audit', encoding)).toMatchObject({
+    expect(streamFailure(error, audit, encoding)).toMatchObject({
       exitCode: 1,
       message: 'the server cannot send text at 1/1570E58 as UTF8: no such character',
       hint: expect.stringContaining(hint),
     });
   });
 
+  it('names no encoding that pgtail cannot read, and skips nothing in a slot that is gone', () => {
+    const error = report('22P05', 'no such character');
+    const { hint } = streamFailure(error, { name: 'pgtail_1', temporary: true }, 'EUC_TW');
+    expect(hint).not.toMatch(/EUC_TW|pg_replication_slot_advance/);
+  });
+
   it('without a word of the server is exit code 1', () => {
-    const failure = streamFailure(new Error('Connection terminated unexpectedly'), 'audit', 'UTF8');
+    const failure = streamFailure(new Error('Connection terminated unexpectedly'), audit, 'UTF8');
     expect(failure).toMatchObject({
       exitCode: 1,
       message: 'the connection was lost: connection terminated unexpectedly',

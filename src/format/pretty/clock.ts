@@ -18,9 +18,16 @@ export interface ClockText {
 /** A commit time as text. */
 export type Clock = (timestamp: PgTimestamp) => ClockText;
 
-/** UTC for whatever is no region, such as Europe/Berlin, that JavaScript knows. */
+/**
+ * What JavaScript takes and looks so is a name to the server too. An offset is not: `+03:00` is
+ * east of Greenwich here and west of it there.
+ */
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
+
+/** UTC for whatever is no name, such as Europe/Berlin or Japan, that JavaScript knows. */
 export function clockIn(timeZone: string): Clock {
-  const offsets = timeZone.includes('/') ? offsetFormat(timeZone) : undefined;
+  const isRegion = ZONE_NAME.test(timeZone) && timeZone.toUpperCase() !== 'UTC';
+  const offsets = isRegion ? offsetFormat(timeZone) : undefined;
   if (offsets === undefined) return utcText;
   return (timestamp) => textIn(offsets, timestamp);
 }

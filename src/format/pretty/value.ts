@@ -1,6 +1,7 @@
 // One value as people want to see it: safe, in its colour, quoted where it could be mistaken.
 
 import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple.ts';
+import { withoutRawChars } from '../../pgtypes/char.ts';
 import { fitText } from '../../terminal/safe-text.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
 import { quoted } from './identifier.ts';
@@ -100,7 +101,7 @@ export class ValueReader {
   ): ShownValue {
     // four bytes a column are enough for all but towers of marks, which are cut a little sooner
     const read = bytes > columns * 4 ? wholeCharacters(source, start, columns * 4) : bytes;
-    const beginning = singleLine(source.toString('utf8', start, start + read), kind);
+    const beginning = singleLine(readableText(source, start, start + read), kind);
     // where it was cut we do not know what follows a space
     const quotes =
       kind === 'text' && AMBIGUOUS.test(read === bytes ? beginning : beginning.trimEnd());
@@ -175,6 +176,12 @@ function sign(text: string, paint: Paint, width = text.length): ShownValue {
 
 function isElastic(kind: ValueKind): boolean {
   return kind === 'text' || kind === 'json';
+}
+
+/** A "char" of an older server may be no character. */
+function readableText(source: Buffer, start: number, end: number): string {
+  const text = source.toString('utf8', start, end);
+  return text.includes('\ufffd') ? `${withoutRawChars(source.subarray(start, end))}` : text;
 }
 
 /** In JSON a raw line break can only stand between tokens, where a space says the same. */

@@ -5,16 +5,21 @@ import { ByteWriter } from '../../byte-writer.ts';
 import { UndecodableText } from '../../errors.ts';
 import type { Relation } from '../../pgoutput/relation.ts';
 import type { TupleData } from '../../pgoutput/tuple.ts';
+import { OID } from '../builtin-types.ts';
+import { isRawChar } from '../char.ts';
 import { isAscii, reserveUtf8, type TextEncoding } from './text-encoding.ts';
 
 /** Implements the decoder's TupleValues. */
 export class EncodedTuples {
   readonly #encoding: TextEncoding;
+  readonly #baseType: (typeId: number) => number;
   /** The text of each of the decoder's tuples: an update has two at a time. */
   readonly #texts = new Map<TupleData, ByteWriter>();
 
-  constructor(encoding: TextEncoding) {
+  /** `baseType`: what a domain is made over. */
+  constructor(encoding: TextEncoding, baseType = (typeId: number): number => typeId) {
     this.#encoding = encoding;
+    this.#baseType = baseType;
   }
 
   /** @throws UndecodableText if a value is not in the encoding. */
@@ -36,11 +41,18 @@ export class EncodedTuples {
   #value(relation: Relation, tuple: TupleData, column: number, out: ByteWriter): void {
     const start = tuple.starts[column]!;
     const end = tuple.ends[column]!;
+    const before = out.length;
     reserveUtf8(out, end - start);
     if (this.#encoding.append(out, tuple.bytes, start, end)) return;
     const { schema, name, columns } = relation;
+    const { name: columnName, typeId } = columns[column]!;
+    if (isRawChar(tuple.bytes, start, end) && this.#baseType(typeId) === OID.char) {
+      out.length = before;
+      out.raw(tuple.bytes.subarray(start, end));
+      return;
+    }
     const table = JSON.stringify(`${schema}.${name}`);
-    const where = `column ${JSON.stringify(columns[column]!.name)} of ${table}`;
+    const where = `column ${JSON.stringify(columnName)} of ${table}`;
     throw new UndecodableText(where, this.#encoding.name);
   }
 

@@ -79,23 +79,12 @@ const CHANGES = `
   UPDATE places SET host = host + 1, uuid = NULL;
   UPDATE made SET home.street = 'Oak', years = '[3,4]'`;
 
-/** What is made of user-defined types is shown as the server's text: the last of equal keys counts. */
-function withText(table: string, ...columns: readonly string[]): string {
-  const texts = columns.map((column) => `${column}::text`).join(', ');
-  return `SELECT *, ${texts} FROM ${table}`;
-}
-
 const TABLES = ['numbers', 'texts', 'moments', 'places', 'made'];
 
 it('values of every type are what row_to_json says', async () => {
   await using shop = await Publisher.open({ schema: SCHEMA });
   await shop.commit(...ROWS, CHANGES);
-  const tables = {
-    ...wholeTables(...TABLES.map((table) => `public.${table}`)),
-    'public.numbers': withText('numbers', 'prices'),
-    'public.texts': withText('texts', 'feelings'),
-    'public.made': withText('made', 'home', 'homes', 'shares'),
-  };
+  const tables = wholeTables(...TABLES.map((table) => `public.${table}`));
   const { plain } = await shop.readInEveryMode({ tables });
   const types = plain.filter(({ op }) => op === 'type').map(({ name }) => name);
   expect(types).toEqual(expect.arrayContaining(['mood', 'address', '_address', 'float_range']));

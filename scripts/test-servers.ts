@@ -1,14 +1,18 @@
 // Runs the tests that need a server against each supported major: npm run test:servers [-- 15 18]
 // All of them on the majors that PostgreSQL maintains, the scenarios of protocol 1 on older ones.
+// With --scenarios only the scenarios, on all.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MAJORS = ['10', '11', '12', '13', '14', '15', '16', '17', '18'];
 const FILES = '.pg.test.';
-/** What runs where `binary`, `streaming` and logical messages do not exist yet. */
-const OLD_FILES = 'test/scenarios/';
+/** All that runs where `binary`, `streaming` and logical messages do not exist yet. */
+const SCENARIOS = 'test/scenarios/';
 const FIRST_WITH_ALL = 14;
+
+const ONLY_SCENARIOS = '--scenarios';
+const onlyScenarios = process.argv.includes(ONLY_SCENARIOS);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tsx = fileURLToPath(import.meta.resolve('tsx'));
@@ -33,11 +37,11 @@ function reportOf(major: string): NodeJS.ProcessEnv {
 
 function testMajor(major: string): boolean {
   process.stdout.write(`\nPostgreSQL ${major}\n`);
-  const files = Number(major) < FIRST_WITH_ALL ? OLD_FILES : FILES;
+  const files = Number(major) < FIRST_WITH_ALL || onlyScenarios ? SCENARIOS : FILES;
   return run([vitest, 'run', files], { PGTAIL_TEST_MAJOR: major, ...reportOf(major) });
 }
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).filter((argument) => argument !== ONLY_SCENARIOS);
 const majors = asked.length > 0 ? asked : MAJORS;
 // 18 is a dependency of the project already.
 const toFetch = majors.filter((major) => major !== '18');

@@ -23,7 +23,7 @@ import {
   witnessTriggers,
 } from '../support/witness.ts';
 
-const SECONDS = Number(process.env.PGTAIL_TEST_SECONDS ?? 20);
+const SECONDS = Number(process.env.PGTAIL_TEST_SECONDS ?? 12);
 const SEED = Number(process.env.PGTAIL_TEST_SEED ?? Date.now() & 0x7fff_ffff);
 /** Whatever is begun when the time is up. */
 const LAST_ROUND_SECONDS = 100;

@@ -23,6 +23,8 @@ export interface ErrorAdvice {
   /** The fix, as something to type or to change. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
+  /** It may go away by itself: worth another try. */
+  readonly transient?: boolean;
 }
 
 /** Any failure that pgtail understands; `message` is one lower-case line without a full stop. */
@@ -30,6 +32,7 @@ export class PgtailError extends Error {
   readonly exitCode: ExitCode;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
+  readonly transient: boolean;
 
   constructor(exitCode: ExitCode, message: string, advice: ErrorAdvice = {}) {
     super(message, advice.cause === undefined ? undefined : { cause: advice.cause });
@@ -37,6 +40,7 @@ export class PgtailError extends Error {
     this.exitCode = exitCode;
     this.detail = advice.detail;
     this.hint = advice.hint;
+    this.transient = advice.transient ?? false;
   }
 }
 

@@ -39,18 +39,24 @@ export interface SelectionOptions {
   readonly ops: readonly LineOp[] | undefined;
   /** Print the frame around the selected changes even if --op does not name it: pretty does. */
   readonly keepsFrame: boolean;
+  /** Print what ends a unit even if --op does not name it: a file goes on from there. */
+  readonly keepsUnitEnds?: boolean;
 }
+
+const UNIT_ENDS: readonly LineOp[] = ['commit', 'prepare', 'commit_prepared', 'rollback_prepared'];
 
 export class Selection {
   readonly #tables: readonly TablePattern[];
   readonly #ops: readonly LineOp[];
   readonly #named: readonly LineOp[] | undefined;
   readonly #keepsFrame: boolean;
+  readonly #keepsUnitEnds: boolean;
 
-  constructor({ tables, ops, keepsFrame }: SelectionOptions) {
+  constructor({ tables, ops, keepsFrame, keepsUnitEnds = false }: SelectionOptions) {
     this.#tables = tables;
     this.#named = ops;
     this.#keepsFrame = keepsFrame;
+    this.#keepsUnitEnds = keepsUnitEnds;
     this.#ops = LINE_OPS.filter((op) => this.#isShown(op));
   }
 
@@ -79,6 +85,7 @@ export class Selection {
 
   #isShown(op: LineOp): boolean {
     if (this.#named === undefined) return true;
+    if (this.#keepsUnitEnds && UNIT_ENDS.includes(op)) return true;
     return this.#named.includes(op) || (this.#keepsFrame && !isChangeOp(op));
   }
 }

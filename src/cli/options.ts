@@ -5,10 +5,11 @@ import { LINE_OPS, Selection } from '../changes/selection.ts';
 import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
+import { type Lsn, parseLsn } from '../lsn.ts';
 import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
 import { SERVER_ENCODINGS, serverEncoding } from '../pgtypes/encoding/server-encodings.ts';
 import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
-import type { TailOptions } from '../tail/tail.ts';
+import type { TailOptions } from '../tail/environment.ts';
 import type { ColorFlag } from '../terminal/color.ts';
 import type { RawOptions } from './raw-options.ts';
 
@@ -17,6 +18,8 @@ export type FormatName = 'pretty' | 'ndjson';
 export interface CommandOptions extends TailOptions {
   readonly format: FormatName;
   readonly color: ColorFlag;
+  /** The file to write; undefined: standard output. */
+  readonly path: string | undefined;
   /** Values are the server's text, whatever their type. */
   readonly rawValues: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
@@ -54,6 +57,38 @@ const textEncoding = z.string().transform((name, context): TextEncoding => {
   return z.NEVER;
 });
 
+/** In ms. */
+const seconds = z
+  .string()
+  .regex(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more')
+  .transform((text) => Number(text) * 1000);
+
+const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** In bytes. */
+const size = z
+  .string()
+  .regex(/^\d{1,12}\s*([kmg]i?)?b?$/i, 'must be a size such as 500k, 100M or 2G')
+  .transform(
+    (text) =>
+      Number.parseInt(text, 10) * (UNITS[/[kmg]/i.exec(text)?.[0].toLowerCase() ?? ''] ?? 1),
+  );
+
+const lsn = z.string().transform((text, context): Lsn => {
+  const position = parseLsn(text);
+  if (position !== undefined) return position;
+  context.addIssue('a position is written as in 16/B374D848');
+  return z.NEVER;
+});
+
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** In ms. */
+const duration = z
+  .string()
+  .regex(/^\d{1,9}(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 500ms, 10s, 5m or 1h')
+  .transform((text) => Number.parseFloat(text) * MILLISECONDS[/[a-z]+$/.exec(text)![0]]!);
+
 const rawOptions = z.object({
   conninfo: z.string().optional(),
   dbname: z.string().optional(),
@@ -71,7 +106,12 @@ const rawOptions = z.object({
   encoding: textEncoding.optional(),
   origin: oneOf('any', 'none').default('any'),
   yes: z.boolean().default(false),
+  peek: z.boolean().default(false),
+  startLsn: lsn.optional(),
+  endLsn: lsn.optional(),
+  idleTimeout: duration.optional(),
   follow: z.boolean().default(true),
+  reconnect: z.boolean().default(true),
   limit: z
     .string()
     .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1')
@@ -81,13 +121,12 @@ const rawOptions = z.object({
   op: opList.optional(),
   format: oneOf('auto', 'pretty', 'ndjson').default('auto'),
   color: oneOf('auto', 'always', 'never').default('auto'),
+  file: z.string().min(1, 'a file has a name').optional(),
+  fsyncInterval: seconds.default(1000),
+  rotateSize: size.default(0),
   numbers: oneOf('json', 'string').default('json'),
   rawValues: z.boolean().default(false),
-  statusInterval: z
-    .string()
-    .regex(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more')
-    .transform((seconds) => Number(seconds) * 1000)
-    .default(10_000),
+  statusInterval: seconds.default(10_000),
   quiet: z.boolean().default(false),
   verbose: z.boolean().default(false),
 });
@@ -104,7 +143,10 @@ export function commandOptions(
       hint: 'give --slot, or leave both out for a temporary slot',
     });
   }
-  const automatic = outputIsTerminal ? 'pretty' : 'ndjson';
+  if (given.peek || given.startLsn !== undefined) checkPositionOptions(given);
+  const path = given.file === '-' ? undefined : given.file;
+  if (path !== undefined) checkFileOptions(given);
+  const automatic = outputIsTerminal && path === undefined ? 'pretty' : 'ndjson';
   const format = given.format === 'auto' ? automatic : given.format;
   return Object.freeze({
     connection: connectionSettings(given, machine),
@@ -115,7 +157,13 @@ export function commandOptions(
       tables: given.table,
       ops: given.op,
       keepsFrame: format === 'pretty',
+      keepsUnitEnds: path !== undefined,
     }),
+    path,
+    file:
+      path === undefined || format !== 'ndjson'
+        ? undefined
+        : { path, fsyncInterval: given.fsyncInterval, rotateSize: given.rotateSize },
     rawValues: given.rawValues,
     rows: {
       // pretty shows every value as the server wrote it
@@ -124,6 +172,11 @@ export function commandOptions(
     },
     limit: given.limit,
     follow: given.follow,
+    peek: given.peek,
+    startLsn: given.startLsn,
+    endLsn: given.endLsn,
+    idleTimeout: given.idleTimeout,
+    reconnect: given.reconnect,
     messages: given.messages,
     // what was kept may have to be read again, and a temporary slot is gone with its connection
     streaming: given.slot === undefined && given.streaming === 'buffer' ? 'off' : given.streaming,
@@ -137,6 +190,36 @@ export function commandOptions(
     color: given.color,
     verbosity: given.quiet ? 'quiet' : given.verbose ? 'verbose' : 'normal',
   });
+}
+
+/** What only makes sense with a slot that is there. */
+function checkPositionOptions(given: z.output<typeof rawOptions>): void {
+  const option = given.peek ? '--peek' : '--start-lsn';
+  const problem = (text: string, hint: string): PgtailError =>
+    new PgtailError(EXIT.usage, `${option} ${text}`, { hint });
+  if (given.slot === undefined) {
+    throw problem('needs a slot', 'give --slot; without one, changes are shown from now on');
+  }
+  if (given.createSlot) {
+    throw problem('needs a slot that is there already', 'leave out --create-slot');
+  }
+  if (given.file !== undefined && given.file !== '-') {
+    throw problem('cannot be used with --file', 'a file goes on where it ends: use > FILE instead');
+  }
+}
+
+/** What would make a file hold something twice, or not for good. */
+function checkFileOptions({ slot, streaming }: z.output<typeof rawOptions>): void {
+  if (slot === undefined) {
+    throw new PgtailError(EXIT.usage, '--file needs a slot, from which it can go on', {
+      hint: 'give --slot, and --create-slot if it does not exist yet',
+    });
+  }
+  if (streaming === 'on' || streaming === 'parallel') {
+    throw new PgtailError(EXIT.usage, `--file cannot be used with --streaming ${streaming}`, {
+      hint: 'a transaction in progress may still be rolled back: use --streaming buffer or off',
+    });
+  }
 }
 
 /** Every value alone. @throws PgtailError (usage) */

@@ -80,6 +80,7 @@ function addSourceOptions(program: Command): void {
       ).argParser(collect),
     )
     .option('--create-slot', 'create the slot if it does not exist')
+    .option('--peek', 'read a copy of the slot, which stays where it is, also while others read it')
     .addOption(
       named(
         '--streaming <mode>',
@@ -100,7 +101,15 @@ function addSourceOptions(program: Command): void {
 
 function addStopOptions(program: Command): void {
   program
-    .optionsGroup('Where to stop:')
+    .optionsGroup('Where to start and to stop:')
+    .addOption(named('--start-lsn <lsn>', 'start at this position: what lies before it is skipped'))
+    .addOption(named('--end-lsn <lsn>', 'stop before what was committed after this position'))
+    .addOption(
+      named(
+        '--idle-timeout <duration>',
+        'stop when nothing came for so long, as in 500ms, 10s, 5m',
+      ),
+    )
     .option('--no-follow', 'stop once everything committed before the start was printed')
     .addOption(named('-n, --limit <count>', 'stop after this many row and truncate lines'));
 }
@@ -123,11 +132,23 @@ function addOutputOptions(program: Command): void {
     )
     .addOption(named('--color <when>', 'auto, always or never').default('auto'))
     .addOption(
+      named('-f, --file <path>', 'write to a file: NDJSON exactly once; -: standard output'),
+    )
+    .addOption(
+      named('--fsync-interval <seconds>', 'how long what a file has may wait to be synced').default(
+        '1',
+      ),
+    )
+    .addOption(
+      named('--rotate-size <size>', 'rename the file to PATH.1, PATH.2 … when it is so large'),
+    )
+    .addOption(
       named(
         '--status-interval <seconds>',
         'time between status updates; 0: only when asked',
       ).default('10'),
     )
+    .option('--no-reconnect', 'end with exit code 1 when the connection is lost')
     .option('-q, --quiet', 'no notices on standard error, only errors')
     .option('-v, --verbose', 'more notices on standard error');
 }

@@ -3,16 +3,20 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
+import type { OpenTransaction } from '../catalog/slot-wait.ts';
 import { type Machine, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
-import { formatLsn } from '../lsn.ts';
+import { formatLsn, type Lsn } from '../lsn.ts';
+import { openAppendedFile } from '../output/appended-file.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
 import { protocolVersion } from '../pgoutput/plugin-options.ts';
+import type { TailEnvironment } from '../tail/environment.ts';
 import type { Source } from '../tail/prepare.ts';
 import type { DroppedOption } from '../tail/stream-run.ts';
-import { type TailEnvironment, tail } from '../tail/tail.ts';
+import { tail } from '../tail/tail.ts';
+import { isSynchronousStandby, LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
 import type { RawOptions } from './raw-options.ts';
 import { printNotice, printServerNotice } from './standard-error.ts';
@@ -60,9 +64,15 @@ export async function environmentOf(
     now: Date.now,
     uptime: () => performance.now(),
     spoolDirectory: tmpdir(),
-    temporarySlotName: `pgtail_${process.pid}_${randomBytes(4).toString('hex')}`,
-    openOutput: openStandardOutput,
+    random: Math.random,
+    temporarySlotName: () => `pgtail_${process.pid}_${randomBytes(4).toString('hex')}`,
+    openOutput: async (listener) =>
+      options.path === undefined
+        ? await openStandardOutput(listener)
+        : openAppendedFile(options.path, listener, onHangup),
+    onHangup,
     newFormatter: await formatterFactory(options),
+    onSlotWaits: tellSlotWaits(verbosity),
     onStart: (source) => {
       if (verbosity === 'quiet') return;
       printNotice(startLine(options, source));
@@ -71,10 +81,20 @@ export async function environmentOf(
       if (why !== undefined) printNotice(`--binary is left off: ${why}`);
       const mismatch = encodingText(options, source);
       if (mismatch !== undefined) printNotice(mismatch);
+      for (const warning of serverWarnings(options, source)) printNotice(warning);
       if (source.money.kind === 'overridden') printNotice(moneyText(source.money.name));
     },
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
+    },
+    onLost: (error, attempt) => {
+      // told when it happens, and then only to those who want to know more
+      if (verbosity === 'verbose' || (verbosity === 'normal' && attempt === 1)) {
+        printNotice(`${error.message}: trying to connect again`);
+      }
+    },
+    onReconnected: (from) => {
+      if (verbosity !== 'quiet') printNotice(reconnectedText(from));
     },
     onServerCast: (type) => {
       if (verbosity !== 'quiet') printNotice(serverCastText(type));
@@ -89,6 +109,12 @@ export async function environmentOf(
       if (verbosity !== 'quiet') printServerNotice(notice);
     },
   };
+}
+
+/** With a file SIGHUP stops nothing any more: whoever renamed the file asks for a new one. */
+function onHangup(reopen: () => void): void {
+  process.removeAllListeners('SIGHUP');
+  process.on('SIGHUP', reopen);
 }
 
 async function formatterFactory(
@@ -110,11 +136,50 @@ async function formatterFactory(
     new PrettyFormatter({ ...context, theme, columns, now: Date.now, timeZone, rawValues });
 }
 
+/** What others, or the user, will wonder about. */
+function serverWarnings({ connection }: CommandOptions, { server, slot }: Source): string[] {
+  const { synchronousStandbyNames: names, walEnd } = server;
+  const warnings: string[] = [];
+  if (isSynchronousStandby(connection.applicationName, names)) {
+    warnings.push(
+      `COMMITs on this server wait for this tail: synchronous_standby_names is ${JSON.stringify(names)}`,
+    );
+  }
+  const { position } = slot;
+  if (!slot.temporary && position !== undefined && position > walEnd + LONGEST_PAGE_HEADER) {
+    warnings.push(
+      `the slot stands at ${formatLsn(position)}, ahead of the server's WAL, which ends at ${formatLsn(walEnd)}: nothing arrives before it has grown so far`,
+    );
+  }
+  return warnings;
+}
+
+/** Each transaction once, or each time to those who want to know more. */
+function tellSlotWaits(verbosity: CommandOptions['verbosity']): TailEnvironment['onSlotWaits'] {
+  const told = new Set<number | string>();
+  return (open) => {
+    const id = open.kind === 'session' ? open.pid : open.gid;
+    if (verbosity === 'quiet' || (verbosity === 'normal' && told.has(id))) return;
+    told.add(id);
+    printNotice(`the slot can be made once this transaction is over: ${openText(open)}`);
+  };
+}
+
+function openText(open: OpenTransaction): string {
+  if (open.kind === 'prepared') {
+    return `prepared transaction ${JSON.stringify(open.gid)}, for ${open.age} s`;
+  }
+  return `PID ${open.pid}, for ${open.age} s: ${open.query}`;
+}
+
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
   binary: 'a value turned up that only the server can turn into text: going on without --binary',
   buffer:
     'a transaction in progress was not sent with all that it holds: going on without --streaming buffer',
 };
+
+const reconnectedText = (from: Lsn | undefined): string =>
+  from === undefined ? 'connected again' : `connected again, going on behind ${formatLsn(from)}`;
 
 function serverCastText(type: string): string {
   return `values of type ${type} are shown as the server's text: only the server can run their cast to json`;
@@ -165,6 +230,9 @@ function startLine(options: CommandOptions, { server, slot, publications }: Sour
   const only = options.publications.length === 0 ? ' (the only one)' : '';
   const publication = `${publications.length === 1 ? 'publication' : 'publications'} ${names}${only}`;
   const from = `database ${JSON.stringify(server.database)}, PostgreSQL ${server.major}`;
+  if (slot.copyOf !== undefined) {
+    return `${publication}, a copy of slot ${JSON.stringify(slot.copyOf)}, which does not move: ${from}`;
+  }
   if (slot.temporary) return `${publication}, from now on (temporary slot): ${from}`;
   const created = slot.created ? ', just created' : '';
   return `${publication}, slot ${JSON.stringify(slot.name)}${created}: ${from}`;

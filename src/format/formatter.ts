@@ -99,4 +99,6 @@ export interface Formatter {
    * of these transactions are void, and come again.
    */
   restart(afterLsn: Lsn | undefined, voidXids: readonly number[]): void;
+  /** Changes between these positions may be missing: a temporary slot was gone with its connection. */
+  gap(afterLsn: Lsn | undefined, resumedAt: Lsn): void;
 }

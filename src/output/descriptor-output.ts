@@ -7,7 +7,8 @@ const FIRST_RETRY = 5;
 const LONGEST_RETRY = 50;
 
 export class DescriptorOutput implements Output {
-  readonly #fd: number;
+  #fd: number;
+  readonly #what: string;
   readonly #listener: OutputListener;
   #waiting: Buffer[] = [];
   #pending = 0;
@@ -16,9 +17,10 @@ export class DescriptorOutput implements Output {
   #retryDelay = FIRST_RETRY;
   #closed = false;
 
-  /** `fd` should be in non-blocking mode if it can block at all. */
-  constructor(fd: number, listener: OutputListener) {
+  /** `fd` should be in non-blocking mode if it can block at all; `what` it is stands in errors. */
+  constructor(fd: number, listener: OutputListener, what = 'standard output') {
     this.#fd = fd;
+    this.#what = what;
     this.#listener = listener;
   }
 
@@ -38,6 +40,13 @@ export class DescriptorOutput implements Output {
   }
 
   confirmAccepted(): void {}
+
+  /** What comes from now on goes there. Returns the descriptor used before. */
+  moveTo(fd: number): number {
+    const before = this.#fd;
+    this.#fd = fd;
+    return before;
+  }
 
   close(): void {
     this.#closed = true;
@@ -73,6 +82,6 @@ export class DescriptorOutput implements Output {
     this.close();
     // a terminal that was closed answers EIO
     if (isReaderGone(error.code)) this.#listener.readerGone();
-    else this.#listener.failed(outputFailure(error));
+    else this.#listener.failed(outputFailure(error, this.#what));
   }
 }

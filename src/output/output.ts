@@ -32,16 +32,17 @@ export const PIPE_CAPACITY = 64 * 1024;
 export const isReaderGone = (code: string | undefined): boolean =>
   code === 'EPIPE' || code === 'ECONNRESET';
 
-export function outputFailure(error: NodeJS.ErrnoException): PgtailError {
+/** `what` was being written. */
+export function outputFailure(error: NodeJS.ErrnoException, what = 'standard output'): PgtailError {
   const reasons: Readonly<Record<string, string>> = {
     ENOSPC: 'no space left on the device',
     EIO: 'input/output error',
     EFBIG: 'the file is too large',
     EDQUOT: 'disk quota exceeded',
-    EBADF: 'standard output is closed',
+    EBADF: 'it is closed',
   };
   const reason = reasons[error.code ?? ''] ?? error.message;
-  return new PgtailError(EXIT.output, `cannot write to standard output: ${reason}`, {
+  return new PgtailError(EXIT.output, `cannot write to ${what}: ${reason}`, {
     hint: 'nothing unwritten was acknowledged: mend it and start again',
     cause: error,
   });

@@ -39,6 +39,7 @@ export class Acknowledger {
   readonly #now: () => number;
   readonly #uptime: () => number;
   readonly #interval: number;
+  #acknowledged: Lsn = 0n;
   #settledAt: number;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -56,6 +57,11 @@ export class Acknowledger {
   /** The stream stands inside a unit. */
   get halfReceived(): boolean {
     return this.#progress.halfReceived;
+  }
+
+  /** The highest position that a status update has confirmed. */
+  get acknowledged(): Lsn {
+    return this.#acknowledged;
   }
 
   unitOpened(): void {
@@ -118,6 +124,7 @@ export class Acknowledger {
     this.#settle(occasion);
     this.#progress.written(this.#output.safe);
     const { received, confirmed } = this.#progress;
+    if (confirmed > this.#acknowledged) this.#acknowledged = confirmed;
     this.#feedback.sent(this.#uptime(), confirmed);
     return encodeStandbyStatus({
       write: received,

@@ -3,7 +3,9 @@
 
 import { ByteWriter } from '../byte-writer.ts';
 import type { PgtailError } from '../errors.ts';
+import type { Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
+import { type FileOptions, FileTarget } from './file-target.ts';
 
 /** With more than this unwritten nothing more should be made; with half of it, it goes on. */
 const HIGH_WATER = 1024 * 1024;
@@ -19,16 +21,24 @@ export class Delivery implements OutputListener {
   /** What formatters append to. */
   readonly writer = new ByteWriter();
   #output!: Output; // set by open, before anybody has this object
+  /** The file of `-f`, if the output is one. */
+  readonly file: FileTarget | null = null;
   #listener: DeliveryListener | null = null;
   #ended = false;
   #failure: PgtailError | null = null;
   #wake: (() => void)[] = [];
 
-  private constructor() {}
+  private constructor(file?: FileOptions) {
+    if (file !== undefined) this.file = new FileTarget(file, this);
+  }
 
-  static async open(openOutput: (listener: OutputListener) => Promise<Output>): Promise<Delivery> {
-    const delivery = new Delivery();
-    delivery.#output = await openOutput(delivery);
+  /** `file` in the place of what `openOutput` opens. */
+  static async open(
+    openOutput: (listener: OutputListener) => Promise<Output>,
+    file?: FileOptions,
+  ): Promise<Delivery> {
+    const delivery = new Delivery(file);
+    delivery.#output = delivery.file ?? (await openOutput(delivery));
     return delivery;
   }
 
@@ -55,6 +65,11 @@ export class Delivery implements OutputListener {
   /** See Output.confirmAccepted. */
   confirmAccepted(): void {
     if (!this.#ended) this.#output.confirmAccepted();
+  }
+
+  /** A unit ended at `lsn`, with all that was formatted until now. */
+  unitEnded(lsn: Lsn): void {
+    this.file?.unitEnded(lsn, this.writer.offset);
   }
 
   /** Hands over what was formatted. */

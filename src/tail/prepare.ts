@@ -4,9 +4,11 @@
 import { withCatalog } from '../catalog/catalog-connection.ts';
 import { type Catalog, catalogNames } from '../catalog/catalog-names.ts';
 import { type PublishedColumn, readPublishedColumns } from '../catalog/published-columns.ts';
+import { type OpenTransaction, oldestTransaction } from '../catalog/slot-wait.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
+import type { Lsn } from '../lsn.ts';
 import { type PgoutputRequest, unsupportedOption } from '../pgoutput/plugin-options.ts';
 import { hasBinaryDecoder } from '../pgtypes/binary/binary-to-text.ts';
 import { isBuiltinType } from '../pgtypes/builtin-types.ts';
@@ -15,6 +17,7 @@ import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { MoneyLocale } from '../walsender/money-locale.ts';
 import {
   checkSlot,
+  checkStart,
   checkTwoPhase,
   checkUnconvertedNames,
   checkWalLevel,
@@ -24,6 +27,7 @@ import {
 } from '../walsender/preflight.ts';
 import type { ReplicationSession } from '../walsender/session.ts';
 import { prepareSlot, type ReadySlot } from '../walsender/slot.ts';
+import { identifySystem, type SystemIdentity } from '../walsender/timeline.ts';
 
 export interface SourceOptions extends PgoutputRequest {
   readonly connection: ConnectionSettings;
@@ -32,6 +36,10 @@ export interface SourceOptions extends PgoutputRequest {
   readonly createSlot: boolean;
   /** What text is in; undefined: the server converts it to UTF8. */
   readonly encoding: TextEncoding | undefined;
+  /** Read a temporary copy of the slot, which stays as it is. */
+  readonly peek: boolean;
+  /** Where to start; undefined: at the slot's position. */
+  readonly startLsn: Lsn | undefined;
   /** Do what is hard to undo. */
   readonly yes: boolean;
 }
@@ -50,11 +58,14 @@ export type ValueFormat =
     };
 
 export interface Source {
+  readonly identity: SystemIdentity;
   readonly server: ServerFacts;
   readonly slot: ReadySlot;
   readonly publications: readonly string[];
   readonly values: ValueFormat;
   readonly money: MoneyLocale;
+  /** Prepared transactions are sent as such. */
+  readonly isTwoPhase: boolean;
 }
 
 /** The registry learns the published types. @throws PgtailError: exit code 2, 4 or 6. */
@@ -63,7 +74,9 @@ export async function prepareSource(
   options: SourceOptions,
   temporaryName: string,
   types: TypeRegistry,
+  onSlotWaits: (open: OpenTransaction) => void,
 ): Promise<Source> {
+  const identity = await identifySystem(session);
   const found = await readPreflight(session, options.slot, options.publications);
   const { server, money } = found;
   checkWalLevel(server);
@@ -72,13 +85,30 @@ export async function prepareSource(
   checkSupported(options, server.major);
   const publications = choosePublications(options.publications, found);
   if (options.encoding !== undefined) checkUnconvertedNames(publications, server);
-  if (options.twoPhase && !options.yes && found.slot) checkTwoPhase(options.slot!, found.slot);
+  if (options.twoPhase && !options.yes && !options.peek && found.slot) {
+    checkTwoPhase(options.slot!, found.slot);
+  }
+  if (options.startLsn !== undefined) checkStart(options.startLsn, options, found);
   const catalog = catalogOf(server, options.encoding);
   const learning = learnPublished(session, publications, catalog, types);
-  const request = { name: options.slot, create: options.createSlot, temporaryName };
-  const slot = await prepareSlot(session, request, found);
+  const { slot: name, createSlot: create, peek } = options;
+  const request = { name, create, peek, temporaryName };
+  const tellWhy = setInterval(() => void tellSlotWait(session, onSlotWaits), SLOT_WAIT_INTERVAL);
+  const slot = await prepareSlot(session, request, found).finally(() => clearInterval(tellWhy));
   const values = valueFormat(options, await learning, types, server.major);
-  return { server, slot, publications, values, money };
+  const isTwoPhase = options.twoPhase || (found.slot?.twoPhase ?? false);
+  return { identity, server, slot, publications, values, money, isTwoPhase };
+}
+
+/** A slot whose creation takes longer waits for a transaction: told so often, in ms. */
+const SLOT_WAIT_INTERVAL = 2000;
+
+async function tellSlotWait(
+  session: ReplicationSession,
+  onSlotWaits: (open: OpenTransaction) => void,
+): Promise<void> {
+  const open = await withCatalog(session.ordinaryConfig, oldestTransaction).catch(() => undefined);
+  if (open !== undefined) onSlotWaits(open);
 }
 
 /** How the catalog is asked, and what its text is read as. */
@@ -121,7 +151,7 @@ function checkSupported(request: PgoutputRequest, major: number): void {
  * decoded here is decoded as UTF8 and in UTC.
  */
 function valueFormat(
-  { binary, slot, encoding, connection }: SourceOptions,
+  { binary, slot, peek, encoding, connection }: SourceOptions,
   columns: readonly PublishedColumn[] | null,
   types: TypeRegistry,
   serverMajor: number,
@@ -129,7 +159,7 @@ function valueFormat(
   if (!binary) return { kind: 'text' };
   if (encoding !== undefined) return { kind: 'text', because: 'encoding' };
   if (connection.timeZone.toUpperCase() !== 'UTC') return { kind: 'text', because: 'time zone' };
-  if (slot === undefined) return { kind: 'text', because: 'temporary slot' };
+  if (slot === undefined && !peek) return { kind: 'text', because: 'temporary slot' };
   if (columns === null) return { kind: 'text', because: 'no connection' };
   const lookup = { serverMajor, shapeOf: (typeId: number) => types.shapeOf(typeId) };
   const column = columns.find(({ typeId }) => !hasBinaryDecoder(typeId, lookup));

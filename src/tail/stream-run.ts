@@ -8,7 +8,7 @@ import {
 } from '../changes/buffered-change-stream.ts';
 import { ChangeStream, type ChangeStreamOptions } from '../changes/change-stream.ts';
 import { TypesWanted } from '../changes/types-wanted.ts';
-import { type PgtailError, ProtocolViolation } from '../errors.ts';
+import { EXIT, PgtailError, ProtocolViolation } from '../errors.ts';
 import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
 import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
 import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
@@ -62,6 +62,10 @@ export interface StreamRunOptions {
   /** See AcknowledgerOptions. */
   readonly statusInterval: number;
   readonly serverTimeout: number;
+  /** Stop between units when no message came for so many ms; undefined: never. */
+  readonly idleTimeout: number | undefined;
+  /** After so many ms without a sign of life the server is taken for lost; half of it: asked. */
+  readonly silencePatience: number;
 }
 
 /** How long a reader may keep us from reading before a shutdown is watched for, in ms. */
@@ -70,6 +74,12 @@ const SHUTDOWN_WATCH_AFTER = 500;
 const CATCH_UP_INTERVAL = 100;
 /** A kept transaction comes out in slices of this many messages, with room for timers between. */
 const REPLAY_SLICE = 2000;
+/** The server is listened to ten times in its patience: it has half of that to answer. */
+const ANSWER_CHECKS = 5;
+/** The longest a timer can wait, in ms. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+/** How often it is looked whether the server is silent, at most, in ms. */
+const SHORTEST_LISTEN = 100;
 /** Types may have been altered, and what was not found may be there by now, so much later, in ms. */
 const LOOK_AGAIN_AFTER = 10_000;
 
@@ -88,6 +98,16 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   readonly #typeLookup: TypeLookup;
   readonly #uptime: () => number;
   readonly #walStart = { high: 0, low: 0 };
+  readonly #silencePatience: number;
+  readonly #idleTimeout: number | undefined;
+  #messageAt: number;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #heardAt: number;
+  #heard = false;
+  /** How often nothing was heard since the server was asked; 0: it was not. */
+  #unanswered = 0;
+  #isSilent = false;
+  #silenceTimer: NodeJS.Timeout | undefined;
   #watchTimer: NodeJS.Timeout | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #paused = false;
@@ -106,6 +126,10 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#types = options.changes.types;
     this.#typeLookup = options.typeLookup;
     this.#uptime = uptime;
+    this.#silencePatience = options.silencePatience;
+    this.#idleTimeout = options.idleTimeout;
+    this.#messageAt = uptime();
+    this.#heardAt = uptime();
     this.#lookedAt = uptime();
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -136,9 +160,29 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     return this.#end;
   }
 
-  /** The end of the last unit, if one has ended. */
+  /** The highest end of a unit, if one has ended. */
   get lastEnd(): Lsn | undefined {
     return this.#lastEnd;
+  }
+
+  /** The connection is gone: nothing can be acknowledged any more. */
+  get isLost(): boolean {
+    return this.#end?.reason === 'error' && isTransient(this.#end.error);
+  }
+
+  /** The server was taken for lost because it did not answer. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** The highest position that was acknowledged. */
+  get acknowledged(): Lsn {
+    return this.#acknowledger.acknowledged;
+  }
+
+  /** The server has said something. */
+  get heard(): boolean {
+    return this.#heard;
   }
 
   /** See ChangeStream. */
@@ -152,6 +196,11 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   /** The stream has started. */
   started(): void {
+    this.#heardAt = this.#uptime();
+    const often = Math.max(this.#silencePatience / 10, SHORTEST_LISTEN);
+    this.#silenceTimer = setInterval(() => this.#listen(), often);
+    this.#messageAt = this.#uptime();
+    this.#scheduleIdle();
     if (this.#stopAt === undefined) return;
     // an idle server tells its position only when asked
     this.#acknowledger.poll();
@@ -178,6 +227,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   }
 
   close(): void {
+    clearInterval(this.#silenceTimer);
+    clearTimeout(this.#idleTimer);
     this.#setPaused(false);
     this.#acknowledger.close();
     clearInterval(this.#pollTimer);
@@ -195,6 +246,9 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   /** From the session: what arrived together has been handed over. */
   batchEnd(): void {
+    this.#heardAt = this.#uptime();
+    this.#heard = true;
+    this.#unanswered = 0;
     this.#flush();
     this.#lookAgain();
     if (this.#end === null) this.#acknowledger.update();
@@ -221,7 +275,9 @@ export class StreamRun implements StreamHandler, DeliveryListener {
       unitSetAside: () => this.#acknowledger.unitSetAside(),
       unitEnded: (endLsn: Lsn) => {
         this.#checkPlace(endLsn);
-        this.#lastEnd = endLsn;
+        // one that was prepared before the slot knew of such may end before others that came already
+        if (this.#lastEnd === undefined || endLsn > this.#lastEnd) this.#lastEnd = endLsn;
+        this.#delivery.unitEnded(endLsn);
         this.#acknowledger.unitEnded(endLsn, this.#delivery.writer.offset);
       },
     };
@@ -258,6 +314,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   }
 
   #message(payload: Buffer): void {
+    if (this.#idleTimeout !== undefined) this.#messageAt = this.#uptime();
     const walStart = this.#walStart;
     readWalStart(payload, walStart);
     const start = XLOG_DATA_HEADER_LENGTH;
@@ -296,6 +353,36 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   async #learn({ types }: TypesWanted): Promise<void> {
     await this.#typeLookup.learn(types, this.ended);
+  }
+
+  #scheduleIdle(): void {
+    if (this.#idleTimeout === undefined) return;
+    const dueIn = this.#messageAt + this.#idleTimeout - this.#uptime();
+    const wait = Math.min(Math.max(dueIn, SHORTEST_LISTEN), LONGEST_TIMER);
+    this.#idleTimer = setTimeout(() => this.#checkIdle(), wait);
+  }
+
+  /** A transaction that is half received is waited for, and so is an output that is full. */
+  #checkIdle(): void {
+    if (this.#end !== null) return;
+    const idle = this.#uptime() - this.#messageAt;
+    const busy = this.#acknowledger.halfReceived || this.#paused;
+    if (idle >= this.#idleTimeout! && !busy) return this.stop({ reason: 'done' });
+    this.#scheduleIdle();
+  }
+
+  /** A network that is cut does not say so: the server is asked, and must answer. */
+  #listen(): void {
+    if (this.#end !== null) return;
+    // while nothing is read, nothing can be heard
+    if (this.#paused) this.#heardAt = this.#uptime();
+    const silence = this.#uptime() - this.#heardAt;
+    if (silence < this.#silencePatience / 2) return;
+    // we may have been stopped ourselves: only time in which an answer would have been heard counts
+    if (this.#unanswered++ === 0) return this.#acknowledger.poll();
+    if (silence < this.#silencePatience || this.#unanswered < ANSWER_CHECKS) return;
+    this.#isSilent = true;
+    this.stop({ reason: 'error', error: noAnswer(silence) });
   }
 
   /** No message tells that a type was altered: those in use are looked at now and then. */
@@ -372,6 +459,15 @@ export class StreamRun implements StreamHandler, DeliveryListener {
       this.#watchTimer = setTimeout(() => this.#shutdownWatch.start(), SHUTDOWN_WATCH_AFTER);
     } else this.#shutdownWatch.stop();
   }
+}
+
+const isTransient = (error: unknown): boolean => error instanceof PgtailError && error.transient;
+
+function noAnswer(silence: number): PgtailError {
+  const seconds = Math.round(silence / 1000);
+  return new PgtailError(EXIT.failure, `the server has not answered for ${seconds} s`, {
+    transient: true,
+  });
 }
 
 function endBy(error: unknown): StreamEnd {

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { EXIT, PgtailError } from '../errors.ts';
-import { type Lsn, parseLsn } from '../lsn.ts';
+import { formatLsn, type Lsn, parseLsn } from '../lsn.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { quoteLiteral } from './commands.ts';
 import { type MoneyLocale, readMoneyLocale } from './money-locale.ts';
@@ -19,6 +19,8 @@ export interface ServerFacts {
   readonly database: string;
   /** The database's. */
   readonly encoding: string;
+  /** Whose acknowledgement a COMMIT waits for; may be empty. */
+  readonly synchronousStandbyNames: string;
   /** In ms; 0: the server waits for ever. */
   readonly walSenderTimeout: number;
   /** Everything committed before the question was asked stands before this position. */
@@ -59,6 +61,7 @@ const serverRow = z.object({
   wal_level: z.string(),
   database: z.string(),
   encoding: z.string(),
+  synchronous_standby_names: z.string(),
   wal_sender_timeout: z.coerce.number(),
   wal_end: lsnText,
 });
@@ -91,6 +94,7 @@ ${NO_SESSION_TIMEOUTS}
 SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('wal_level') AS wal_level,
        current_database() AS database,
+       current_setting('synchronous_standby_names') AS synchronous_standby_names,
        current_setting('server_encoding') AS encoding,
        (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
@@ -144,6 +148,7 @@ function serverFacts(rows: QueryRows): ServerFacts {
     walLevel: row.wal_level,
     database: row.database,
     encoding: row.encoding,
+    synchronousStandbyNames: row.synchronous_standby_names,
     walSenderTimeout: row.wal_sender_timeout,
     walEnd: beforePageHeader(row.wal_end),
   };
@@ -172,6 +177,21 @@ function slotFacts(rows: QueryRows): SlotFacts | undefined {
     twoPhase: row.two_phase ?? false,
     invalidationReason: row.invalidation_reason,
   };
+}
+
+/**
+ * Whether the server takes a client of this name for a synchronous standby: it compares names
+ * without regard to case, and `*` is all of them.
+ */
+export function isSynchronousStandby(applicationName: string, standbyNames: string): boolean {
+  const names = standbyNames.replace(/^\s*(FIRST|ANY)?\s*\d*\s*\(/i, '').replace(/\)\s*$/, '');
+  return names.split(',').some((each) => {
+    const name = each
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .replaceAll('""', '"');
+    return name === '*' || name.toLowerCase() === applicationName.toLowerCase();
+  });
 }
 
 /** @throws PgtailError (exit code 4) if WAL is not written for logical decoding. */
@@ -273,6 +293,43 @@ export function checkSlot(name: string, slot: SlotFacts, database: string): void
     });
   }
   checkNotLost(shown, slot);
+}
+
+/** What the end of the WAL was rounded down by, so that something sent may reach it. */
+export const LONGEST_PAGE_HEADER = 40n;
+
+/**
+ * Whether the stream can start there, and may. The server would silently forward a start behind the
+ * slot's position, and wait in silence for one ahead of its WAL.
+ * @throws PgtailError: exit code 6 if the position is gone, 2 if it is not there yet, or if what lies
+ * before it would be lost and nobody said yes.
+ */
+export function checkStart(
+  start: Lsn,
+  { slot: name, peek, yes }: { slot: string | undefined; peek: boolean; yes: boolean },
+  { slot, server }: Preflight,
+): void {
+  const position = slot?.confirmedFlushLsn;
+  if (position === undefined) return;
+  const shown = `slot ${JSON.stringify(name)} stands at ${formatLsn(position)}`;
+  const text = `--start-lsn ${formatLsn(start)}`;
+  if (start < position) {
+    throw new PgtailError(EXIT.slot, `${text} is gone: ${shown}`, {
+      hint: 'what was acknowledged cannot be read again through this slot',
+    });
+  }
+  if (start > server.walEnd + LONGEST_PAGE_HEADER) {
+    const end = formatLsn(server.walEnd);
+    throw new PgtailError(EXIT.usage, `${text} is ahead of the server, whose WAL ends at ${end}`, {
+      hint: 'nothing would arrive before the server has written that far',
+    });
+  }
+  if (start === position || peek || yes) return;
+  throw new PgtailError(
+    EXIT.usage,
+    `${text} skips for good what was committed since ${formatLsn(position)}, where the slot stands`,
+    { hint: 'add --yes to do it, or --peek to look without moving the slot' },
+  );
 }
 
 /** @throws PgtailError (usage) unless the slot sends prepared transactions already. */

@@ -59,8 +59,19 @@ function reported(
     detail: error.detail,
     hint: hint ?? error.hint,
     cause: error,
+    transient: isTransient(error),
   });
 }
+
+/**
+ * Connections that break, a server short of something, a server or an administrator that ends
+ * sessions, and on a standby a conflict with what it replays. Everything else would come again.
+ */
+const TRANSIENT_CLASSES = ['08', '53', '57'];
+const RECOVERY_CONFLICT = '40001';
+
+const isTransient = ({ code }: ServerReport): boolean =>
+  TRANSIENT_CLASSES.includes(code.slice(0, 2)) || code === RECOVERY_CONFLICT;
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -92,6 +103,8 @@ export function connectFailure(error: unknown, attempt: ConnectAttempt): PgtailE
   return new PgtailError(EXIT.connection, `cannot connect to ${address}: ${reason}`, {
     hint: 'is the server running there? -h and -p, a URI or PGHOST and PGPORT say where it is',
     cause: error,
+    // what has no code is a socket that closed or was not answered in time; other codes are of TLS
+    transient: code === undefined || code in REASONS,
   });
 }
 
@@ -186,6 +199,22 @@ export function createSlotFailure(error: unknown, slot: string): PgtailError {
   }
 }
 
+/** A failed pg_copy_logical_replication_slot: --peek. */
+export function copySlotFailure(error: unknown, slot: string): PgtailError {
+  const before = `cannot copy slot ${JSON.stringify(slot)}`;
+  if (!isServerReport(error)) return lost(error, before);
+  const { notInPrerequisiteState, undefinedObject } = SQLSTATE;
+  const isGone = error.code === notInPrerequisiteState || error.code === undefinedObject;
+  return reported(
+    error,
+    isGone ? EXIT.slot : EXIT.notReady,
+    before,
+    error.code === SQLSTATE.configurationLimit
+      ? 'raise max_replication_slots, or drop a slot nobody reads: SELECT * FROM pg_replication_slots;'
+      : undefined,
+  );
+}
+
 /** A failed START_REPLICATION. */
 export function startFailure(error: unknown, slot: string): PgtailError {
   const before = `cannot start slot ${JSON.stringify(slot)}`;
@@ -201,6 +230,13 @@ export function startFailure(error: unknown, slot: string): PgtailError {
     default:
       return reported(error, EXIT.slot, before);
   }
+}
+
+/** Who holds the slot, by a failed START_REPLICATION; undefined if that was not the reason. */
+export function slotHolder(error: unknown): number | undefined {
+  if (!hasSqlState(error, SQLSTATE.objectInUse)) return undefined;
+  const pid = /\bPID (\d+)/.exec((error as Error).message)?.[1];
+  return pid === undefined ? 0 : Number(pid);
 }
 
 function slotInUse(error: ServerReport, slot: string): PgtailError {
@@ -312,7 +348,10 @@ export function queryFailure(error: unknown): PgtailError {
 
 function lost(error: unknown, before: string): PgtailError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new PgtailError(EXIT.failure, `${before}: ${reason.toLowerCase()}`, { cause: error });
+  return new PgtailError(EXIT.failure, `${before}: ${reason.toLowerCase()}`, {
+    cause: error,
+    transient: true,
+  });
 }
 
 function errorCode(error: unknown): string | undefined {

@@ -217,6 +217,11 @@ export class ReplicationSession {
     return this.#streaming;
   }
 
+  /** The walsender's process id. */
+  get backendPid(): number {
+    return this.#client.processID;
+  }
+
   sendStatus(frame: Buffer): void {
     if (this.#streaming) this.#client.connection.sendCopyFromChunk(frame);
   }

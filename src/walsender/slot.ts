@@ -1,10 +1,11 @@
 // The slot to read: the one asked for, made if wanted, or a temporary one of our own.
 // https://www.postgresql.org/docs/current/logicaldecoding-explanation.html
 
+import { EXIT, PgtailError } from '../errors.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
-import { createReplicationSlot } from './commands.ts';
+import { createReplicationSlot, quoteLiteral } from './commands.ts';
 import { missingSlot, type Preflight } from './preflight.ts';
-import { createSlotFailure, hasSqlState } from './server-error.ts';
+import { copySlotFailure, createSlotFailure, hasSqlState } from './server-error.ts';
 import type { ReplicationSession } from './session.ts';
 
 const DUPLICATE_OBJECT = '42710';
@@ -12,6 +13,8 @@ const DUPLICATE_OBJECT = '42710';
 export interface SlotRequest {
   /** Undefined: a temporary slot, gone with the connection. */
   readonly name: string | undefined;
+  /** Read a temporary copy of it. */
+  readonly peek: boolean;
   /** Create it if it is missing. */
   readonly create: boolean;
   /** The name of a temporary slot. */
@@ -22,6 +25,8 @@ export interface ReadySlot {
   readonly name: string;
   readonly temporary: boolean;
   readonly created: boolean;
+  /** The slot it is a copy of. */
+  readonly copyOf?: string;
   /** What it has been acknowledged up to, or where it was made; undefined if nobody told. */
   readonly position: Lsn | undefined;
 }
@@ -35,18 +40,58 @@ export async function prepareSlot(
   request: SlotRequest,
   found: Preflight,
 ): Promise<ReadySlot> {
-  const { name, create, temporaryName } = request;
+  const { name, create, peek, temporaryName } = request;
   if (name === undefined) {
     const position = await createSlot(session, temporaryName, true);
     return { name: temporaryName, temporary: true, created: true, position };
   }
   if (found.slot !== undefined) {
+    if (peek) return await copySlot(session, name, temporaryName, found.server.major);
     const position = found.slot.confirmedFlushLsn;
     return { name, temporary: false, created: false, position };
   }
   if (!create) throw missingSlot(name);
   const position = await createSlot(session, name, false);
   return { name, temporary: false, created: position !== undefined, position };
+}
+
+const FIRST_WITH_COPIES = 12;
+
+/** A temporary copy, which goes with the connection. Works also while somebody reads the slot. */
+async function copySlot(
+  session: ReplicationSession,
+  name: string,
+  temporaryName: string,
+  serverMajor: number,
+): Promise<ReadySlot> {
+  if (serverMajor < FIRST_WITH_COPIES) {
+    const text = `--peek needs PostgreSQL ${FIRST_WITH_COPIES} or newer, this server is ${serverMajor}`;
+    throw new PgtailError(EXIT.notReady, text);
+  }
+  const names = `${quoteLiteral(name)}, ${quoteLiteral(temporaryName)}`;
+  const sql = `SELECT lsn FROM pg_copy_logical_replication_slot(${names}, true)`;
+  const position = await copied(session, sql, name);
+  return { name: temporaryName, temporary: true, created: true, copyOf: name, position };
+}
+
+/** A slot that its reader moves forward at that very moment cannot be copied: XX000. */
+const MOVED_MEANWHILE = 'XX000';
+const COPY_ATTEMPTS = 5;
+
+async function copied(
+  session: ReplicationSession,
+  sql: string,
+  name: string,
+): Promise<Lsn | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const [rows = []] = await session.query(sql);
+      return parseLsn(rows[0]?.lsn ?? '');
+    } catch (error) {
+      const again = hasSqlState(error, MOVED_MEANWHILE) && attempt < COPY_ATTEMPTS;
+      if (!again) throw copySlotFailure(error, name);
+    }
+  }
 }
 
 /**

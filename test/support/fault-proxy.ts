@@ -20,6 +20,8 @@ export interface OtherMessage {
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Ends the traffic of each open connection. */
+  readonly #swallow = new Set<() => void>();
 
   private constructor(target: { host: string; port: number }, tamper: Tamper) {
     this.#server = createServer((client) => {
@@ -31,8 +33,17 @@ export class FaultProxy implements AsyncDisposable {
         socket.on('close', () => this.#sockets.delete(socket));
       }
       client.pipe(upstream);
-      upstream.on('data', (chunk: Buffer) => client.write(rewrite(chunk)));
-      upstream.on('end', () => client.end());
+      const forward = (chunk: Buffer): void => void client.write(rewrite(chunk));
+      const forwardEnd = (): void => void client.end();
+      upstream.on('data', forward);
+      upstream.on('end', forwardEnd);
+      this.#swallow.add(() => {
+        client.unpipe(upstream);
+        client.resume();
+        upstream.off('data', forward);
+        upstream.off('end', forwardEnd);
+        upstream.resume();
+      });
     });
   }
 
@@ -41,6 +52,12 @@ export class FaultProxy implements AsyncDisposable {
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
+  }
+
+  /** From now on nothing of the connections that are open arrives on the other side, ends included. */
+  swallow(): void {
+    for (const swallow of this.#swallow) swallow();
+    this.#swallow.clear();
   }
 
   get port(): number {

@@ -109,6 +109,10 @@ export class PgtailProcess {
     this.#child.stdout?.pause();
   }
 
+  resumeReading(): void {
+    this.#child.stdout?.resume();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.kill('SIGKILL');
     await this.#exited.catch(() => {});

@@ -106,9 +106,9 @@ it('a reader that stops does not fill the memory, nor lose the connection', asyn
   expect(await shop.confirmed()).toBe(lastEnd(text));
 });
 
-it('a tail that the server disconnects is exit code 1', async () => {
+it('a tail that the server disconnects is exit code 1 with --no-reconnect', async () => {
   await using shop = await Shop.open(server);
-  await using child = startPgtail(shop.args);
+  await using child = startPgtail([...shop.args, '--no-reconnect']);
   await child.started();
   await shop.order(1);
   await child.output(/"op":"commit"/);
@@ -131,8 +131,9 @@ it('an idle tail does not hold up a fast shutdown, and says what happened', asyn
     `${shop.slot}_${n}`,
     '-P',
     'shop',
+    '--no-reconnect',
   ]);
-  await using onSocket = startPgtail(shop.args);
+  await using onSocket = startPgtail([...shop.args, '--no-reconnect']);
   await using onPipe = tailInto(pipe, others[0]!);
   await using onTerminal = startOnTerminal(others[1]!);
   await Promise.all([
@@ -160,7 +161,7 @@ it('an idle tail does not hold up a fast shutdown, and says what happened', asyn
 it('a tail whose reader does not read does not hold up a fast shutdown', async () => {
   await using shop = await Shop.open(server);
   using pipe = new OutputPipe();
-  await using child = tailInto(pipe, shop.args);
+  await using child = tailInto(pipe, [...shop.args, '--no-reconnect']);
   await child.started();
   await shop.orderMany(1, 20_000, 400);
   const watching = `SELECT FROM pg_stat_activity
@@ -212,9 +213,9 @@ it('a commit that waits for the tail waits for no timer', async () => {
   expect((await child.stop()).code).toBe(0);
 });
 
-it('a server that crashes is exit code 1', async () => {
+it('a server that crashes is exit code 1 with --no-reconnect', async () => {
   await using shop = await Shop.open(server);
-  await using child = startPgtail(shop.args);
+  await using child = startPgtail([...shop.args, '--no-reconnect']);
   await child.started();
   await own.crash();
   const { code, stderr } = await child.exited;

@@ -227,6 +227,11 @@ export class NdjsonFormatter implements Formatter {
     this.#line({ op: 'restart', ...after, void_xids: voidXids });
   }
 
+  gap(afterLsn: Lsn | undefined, resumedAt: Lsn): void {
+    const after = afterLsn !== undefined && { after_lsn: formatLsn(afterLsn) };
+    this.#line({ op: 'gap', ...after, resumed_at: formatLsn(resumedAt) });
+  }
+
   /** A line that is not a row: rare enough for an object. */
   #line(fields: object): void {
     this.#out.text(`${JSON.stringify(fields)}\n`);

@@ -230,12 +230,16 @@ const rollbackPrepared = z.strictObject({
 /** After a reconnect: lines printed already that count no more. */
 const restart = z.strictObject({
   op: z.literal('restart'),
-  after_lsn: lsn,
+  after_lsn: lsn.optional(),
   void_xids: z.array(uint32),
 });
 
 /** Changes may be missing here. */
-const gap = z.strictObject({ op: z.literal('gap'), after_lsn: lsn, resumed_at: lsn });
+const gap = z.strictObject({
+  op: z.literal('gap'),
+  after_lsn: lsn.optional(),
+  resumed_at: lsn,
+});
 
 /** The first line of a file. */
 const fileHead = z.strictObject({

@@ -179,6 +179,14 @@ export class BlockLines {
     return line.end() + this.#voidTransactions(columns, voidXids);
   }
 
+  /** `─ gap from 0/16B3900 to 0/16B4000  changes between may be missing` */
+  gap(columns: number, afterLsn: Lsn | undefined, resumedAt: Lsn): string {
+    const line = this.#line(columns).add('─ ', this.#theme.dim).add('gap', this.#theme.warning);
+    if (afterLsn !== undefined) line.add(` from ${formatLsn(afterLsn)}`);
+    line.add(` to ${formatLsn(resumedAt)}`);
+    return line.addWhole('  changes between may be missing', this.#theme.dim).end();
+  }
+
   #voidTransactions(columns: number, xids: readonly number[]): string {
     const line = this.#line(columns).add('  void above: lines of ', this.#theme.delete);
     const list = xidList(xids, line.room);

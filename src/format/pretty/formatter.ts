@@ -253,6 +253,11 @@ export class PrettyFormatter implements Formatter {
     this.#writer.text(this.#blocks.restart(this.#columns(), afterLsn, voidXids));
   }
 
+  gap(afterLsn: Lsn | undefined, resumedAt: Lsn): void {
+    this.#cutOff();
+    this.#writer.text(this.#blocks.gap(this.#columns(), afterLsn, resumedAt));
+  }
+
   #columns(): number {
     const columns = Math.floor(this.#askColumns());
     return columns > 0 ? Math.max(columns, NARROWEST) : USUAL_WIDTH;

@@ -1,0 +1,55 @@
+// What the creation of a slot waits for: every transaction that was open when it began.
+// https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-ACTIVITY-VIEW
+
+import { z } from 'zod';
+import type { RunQuery } from './catalog-connection.ts';
+
+export type OpenTransaction =
+  | {
+      readonly kind: 'session';
+      readonly pid: number;
+      /** Seconds since it began. */
+      readonly age: number;
+      /** Its latest statement, on one line, without the values in it. */
+      readonly query: string;
+    }
+  | { readonly kind: 'prepared'; readonly gid: string; readonly age: number };
+
+const row = z.object({
+  pid: z.coerce.number().nullable(),
+  gid: z.string().nullable(),
+  age: z.coerce.number(),
+  query: z.string().nullable(),
+});
+
+const OLDEST_SQL = `
+SELECT pid::text, NULL AS gid, query, began, floor(extract(epoch FROM now() - began)) AS age
+FROM (SELECT pid, query, xact_start AS began FROM pg_stat_activity
+      WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()) AS session
+UNION ALL
+SELECT NULL, gid, NULL, prepared, floor(extract(epoch FROM now() - prepared))
+FROM pg_prepared_xacts
+ORDER BY began LIMIT 1;`;
+
+/** The oldest open transaction of the server; undefined: none is open. */
+export async function oldestTransaction(query: RunQuery): Promise<OpenTransaction | undefined> {
+  const [[found] = []] = await query(OLDEST_SQL);
+  if (found === undefined) return undefined;
+  const { pid, gid, age, query: text } = row.parse(found);
+  if (gid !== null) return { kind: 'prepared', gid, age };
+  return { kind: 'session', pid: pid ?? 0, age, query: withoutValues(text ?? '') };
+}
+
+const LONGEST_QUERY = 80;
+
+/** Statements hold the rows of others: only their shape is shown. */
+export function withoutValues(sql: string): string {
+  const shape = sql
+    .replaceAll(/\$([A-Za-z_]\w*)?\$[\s\S]*?(\$\1\$|$)/g, '…')
+    .replaceAll(/[eE]?'(?:[^'\\]|''|\\.)*(?:'|$)/gs, '…')
+    .replaceAll(/(?<![\w$])\d[\w.]*(?:(?<=[eE])[-+]\d+)?/g, '…')
+    .replaceAll(/--.*$|\/\*[\s\S]*?(\*\/|$)/gm, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return shape.length <= LONGEST_QUERY ? shape : `${shape.slice(0, LONGEST_QUERY - 1)}…`;
+}

@@ -1,0 +1,263 @@
+// The connections of a run, one after the other: the first one, and each that goes on where the one
+// before was lost or could not go on.
+
+import type { ConnectionSettings } from '../connection/settings.ts';
+import { PgtailError } from '../errors.ts';
+import type { Lsn } from '../lsn.ts';
+import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import { ReplicationSession } from '../walsender/session.ts';
+import type { ReadySlot } from '../walsender/slot.ts';
+import { checkSameHistory, checkWithinWal } from '../walsender/timeline.ts';
+import { backoff } from './backoff.ts';
+import type { TailEnvironment, TailOptions } from './environment.ts';
+import { prepareSource, type Source } from './prepare.ts';
+import type { DroppedOption, StreamRun } from './stream-run.ts';
+import { answered, type Connected, usualPatience } from './streaming.ts';
+
+/** Null: told to stop meanwhile. @throws PgtailError; the first connection is not tried again. */
+export async function connectFirst(
+  options: TailOptions,
+  environment: TailEnvironment,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const opened = await open(options, environment, types, undefined);
+  if (opened === null) return null;
+  const { source } = opened;
+  return {
+    ...opened,
+    options,
+    environment,
+    from: options.startLsn,
+    stopAt: stopAt(options, source),
+    ownWalsenders: [],
+    acknowledged: source.slot.position ?? 0n,
+    silencePatience: undefined,
+    attempts: 0,
+    onStarted: () => environment.onStart(source),
+  };
+}
+
+/** Before what was committed there the stream stops: at the end of now, and behind --end-lsn. */
+function stopAt({ follow, endLsn }: TailOptions, { server }: Source): Lsn | undefined {
+  const wanted = endLsn === undefined ? undefined : endLsn + 1n;
+  if (follow) return wanted;
+  return wanted !== undefined && wanted < server.walEnd ? wanted : server.walEnd;
+}
+
+/** What a new connection goes on from. */
+export interface Departure {
+  readonly connected: Connected;
+  readonly stream: StreamRun;
+  /** The end of the last unit that was printed whole; undefined: none was. */
+  readonly position: Lsn | undefined;
+}
+
+/** To go on without an option that turned out not to do. Null: told to stop meanwhile. */
+export async function connectWithout(
+  dropped: DroppedOption,
+  departure: Departure,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const { options } = departure.connected;
+  departure.connected.environment.onAgain(dropped);
+  const without: TailOptions = {
+    ...options,
+    ...(dropped === 'binary' ? { binary: false } : { streaming: 'off' }),
+  };
+  return await connectOnce(departure, without, types);
+}
+
+/**
+ * Tries until it succeeds, waiting longer each time. Null: told to stop meanwhile.
+ * @throws PgtailError what will not go away by itself
+ */
+export async function reconnect(
+  loss: PgtailError,
+  departure: Departure,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const { connected, stream } = departure;
+  const { environment, options, attempts } = connected;
+  const { signal, random, onLost, onReconnected } = environment;
+  let reason = loss;
+  // a server that ends each connection at once is not asked more often than one that is away
+  for (let attempt = stream.heard ? 1 : attempts + 1; !signal.aborted; attempt++) {
+    onLost(reason, attempt);
+    await unlessAborted(delay(backoff(attempt, random)), signal);
+    if (signal.aborted) return null;
+    try {
+      const next = await connectOnce(departure, options, types);
+      return next && { ...next, attempts: attempt, onStarted: () => onReconnected(next.from) };
+    } catch (error) {
+      if (!(error instanceof PgtailError) || !error.transient) throw error;
+      reason = error;
+    }
+  }
+  return null;
+}
+
+async function connectOnce(
+  { connected, stream, position }: Departure,
+  options: TailOptions,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const { environment, source, session, stopAt } = connected;
+  const opened = await open(options, environment, types, source);
+  if (opened === null) return null;
+  try {
+    await checkHistory(opened, source, position);
+  } catch (error) {
+    opened.session.destroy();
+    throw error;
+  }
+  const limit = options.limit === undefined ? undefined : options.limit - stream.settledLines;
+  return {
+    ...opened,
+    options: { ...options, limit },
+    environment,
+    from: startAgain(opened.source.slot, position),
+    stopAt,
+    ownWalsenders: [...connected.ownWalsenders, session.backendPid].slice(-MOST_WALSENDERS),
+    acknowledged: laterOf(connected.acknowledged, stream.acknowledged),
+    silencePatience: longerPatience(connected, stream),
+    attempts: 0,
+    onStarted: () => {},
+  };
+}
+
+/** A new temporary slot begins where it was made, and the copy of another where that one stands. */
+function startAgain({ temporary, copyOf, position: own }: ReadySlot, position: Lsn | undefined) {
+  if (!temporary) return position;
+  if (copyOf === undefined || position === undefined) return undefined;
+  return own !== undefined && own > position ? undefined : position;
+}
+
+/** So many of our own walsenders are remembered: the last one that got the slot may hold it. */
+const MOST_WALSENDERS = 50;
+
+const laterOf = (a: Lsn, b: Lsn): Lsn => (a > b ? a : b);
+
+/** A server that is silent may only be busy, with a large row: as long as nothing comes it gets more time. */
+function longerPatience({ silencePatience, source }: Connected, stream: StreamRun) {
+  if (!stream.isSilent || stream.lastEnd !== undefined) return undefined;
+  return (silencePatience ?? usualPatience(source)) * 2;
+}
+
+async function checkHistory(
+  { session, source }: Opened,
+  before: Source,
+  position: Lsn | undefined,
+): Promise<void> {
+  if (position === undefined) return;
+  await checkSameHistory(session, before.identity, source.identity, position);
+  if (source.identity.timeline !== before.identity.timeline) return;
+  checkWithinWal(position, source.server.walEnd);
+}
+
+interface Opened {
+  readonly session: ReplicationSession;
+  readonly source: Source;
+}
+
+/** In ms. */
+const RECONNECT_TIMEOUT = 10_000;
+
+/** A network that is cut may swallow the attempt: it is not waited for as long as the user would. */
+function patient(connection: ConnectionSettings): ConnectionSettings {
+  return { ...connection, connectTimeout: connection.connectTimeout || RECONNECT_TIMEOUT };
+}
+
+const CANCEL_INTERVAL = 200;
+/** How long a stop waits for what was asked to be given up, in ms. */
+const CANCEL_PATIENCE = 600;
+
+/** `before`: what an earlier connection of this run read from. */
+async function open(
+  options: TailOptions,
+  environment: TailEnvironment,
+  types: TypeRegistry,
+  before: Source | undefined,
+): Promise<Opened | null> {
+  const { signal, onServerNotice } = environment;
+  const connecting = ReplicationSession.connect(
+    before === undefined ? options.connection : patient(options.connection),
+    onServerNotice,
+  );
+  const session = await unlessAborted(connecting, signal);
+  if (session === null) {
+    connecting.then((late) => late.destroy()).catch(() => {});
+    return null;
+  }
+  const again = before && {
+    ...options,
+    createSlot: false,
+    // it was checked, and the slot has moved on since
+    startLsn: undefined,
+    publications: before.publications,
+  };
+  try {
+    const source = await preparedSource(session, again ?? options, environment, types);
+    if (source !== null) return { session, source };
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+  session.destroy();
+  return null;
+}
+
+/** Null if the user stopped meanwhile; a slot that was about to be made is then not made. */
+async function preparedSource(
+  session: ReplicationSession,
+  options: TailOptions,
+  { signal, temporarySlotName, onSlotWaits }: TailEnvironment,
+  types: TypeRegistry,
+): Promise<Source | null> {
+  let again: NodeJS.Timeout | undefined;
+  // repeated: the first request may come before the server has begun what is to be cancelled
+  const cancel = (): void => {
+    session.cancel();
+    again = setInterval(() => session.cancel(), CANCEL_INTERVAL);
+  };
+  signal.addEventListener('abort', cancel);
+  try {
+    const name = temporarySlotName();
+    const preparing = prepareSource(session, options, name, types, onSlotWaits);
+    preparing.catch(() => {}); // a stop does not wait for it
+    // making a slot may take its time
+    const mayWait = options.createSlot || options.slot === undefined;
+    const prepared = mayWait ? preparing : answered(preparing);
+    const source = await Promise.race([prepared, stopped(signal)]);
+    return signal.aborted ? null : source;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    clearInterval(again);
+  }
+}
+
+/** Null some time after the signal. */
+async function stopped(signal: AbortSignal): Promise<null> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+  await delay(CANCEL_PATIENCE);
+  return null;
+}
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Null if the signal comes first; what is being waited for is then left to itself. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null;
+  let onAbort = (): void => {};
+  const aborted = new Promise<null>((resolve) => {
+    onAbort = () => resolve(null);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return Promise.race([promise, aborted]).finally(() =>
+    signal.removeEventListener('abort', onAbort),
+  );
+}

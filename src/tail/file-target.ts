@@ -1,0 +1,130 @@
+// The file of `-f`, over all connections of a run: where the stream begins is what the file says, and
+// it is opened only while the slot is held, which keeps a second pgtail away from it.
+
+import { PgtailError } from '../errors.ts';
+import type { Lsn } from '../lsn.ts';
+import { type Examined, examine } from '../output/ndjson-file/examine.ts';
+import { FileChanged } from '../output/ndjson-file/failure.ts';
+import { openNdjsonFile } from '../output/ndjson-file/ndjson-file.ts';
+import type { NdjsonFileOutput } from '../output/ndjson-file/ndjson-file-output.ts';
+import type { Output, OutputListener } from '../output/output.ts';
+import type { ReplicationSession } from '../walsender/session.ts';
+import { checkSameHistory, checkWithinWal } from '../walsender/timeline.ts';
+import type { Source } from './prepare.ts';
+
+export interface FileOptions {
+  readonly path: string;
+  /** Milliseconds from the first unsynced byte until a sync begins. */
+  readonly fsyncInterval: number;
+  /** A file this large is renamed when a unit ends; 0: never. */
+  readonly rotateSize: number;
+}
+
+export class FileTarget implements Output {
+  readonly #options: FileOptions;
+  readonly #listener: OutputListener;
+  #examined: Examined | null = null;
+  #output: NdjsonFileOutput | null = null;
+  #timeline = 0;
+  /** Everything up to here was written and synced, into whichever file. */
+  #known: Lsn | undefined;
+
+  constructor(options: FileOptions, listener: OutputListener) {
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  get pending(): number {
+    return this.#output?.pending ?? 0;
+  }
+
+  get safe(): number {
+    return this.#output?.safe ?? 0;
+  }
+
+  write(block: Buffer): void {
+    this.#output?.write(block);
+  }
+
+  confirmAccepted(): void {}
+
+  unitEnded(lsn: Lsn, offset: number): void {
+    this.#output?.unitEnded(lsn, offset);
+  }
+
+  /**
+   * Where the stream is to begin; undefined: at the slot's position. To be asked before it starts.
+   * @throws PgtailError: exit code 6 if the file belongs to another slot, system or history, 8 if it
+   * cannot be used.
+   */
+  async startPosition(session: ReplicationSession, source: Source): Promise<Lsn | undefined> {
+    if (this.#output !== null) return this.#output.position;
+    const { slot, identity, server } = source;
+    const { system, timeline } = identity;
+    const { path } = this.#options;
+    const examined = examine({ path, slot: slot.name, system, timeline });
+    this.#examined = examined;
+    if (examined.position === undefined) return this.#known;
+    const position = laterOf(examined.position, this.#known);
+    const before = { system, timeline: examined.timeline ?? timeline };
+    await checkSameHistory(session, before, identity, position);
+    if (before.timeline === timeline) checkWithinWal(position, server.walEnd);
+    return position;
+  }
+
+  /**
+   * The stream has started: the slot is held. `offset` is that of the first byte to come.
+   * @throws PgtailError: transient if the file is another one than before.
+   */
+  started({ slot, identity, isTwoPhase }: Source, offset: number): void {
+    if (this.#output !== null) return this.#goOn(this.#output, identity.timeline);
+    const examined = this.#examined!; // see startPosition
+    const { fsyncInterval, rotateSize } = this.#options;
+    // what was prepared before the slot's position comes again together with its end
+    const atLeast = isTwoPhase || examined.position === undefined ? slot.position : undefined;
+    const position = laterOf(laterOf(examined.position, this.#known), atLeast);
+    const { timeline } = identity;
+    this.#timeline = timeline;
+    try {
+      this.#output = openNdjsonFile(
+        examined,
+        { timeline, position, offset, fsyncInterval, rotateSize },
+        this.#listener,
+      );
+    } catch (error) {
+      throw error instanceof FileChanged ? changed(error) : error;
+    }
+  }
+
+  /** Takes out what is not whole, and syncs the rest: all that was formatted was handed over. */
+  async cutBack(): Promise<void> {
+    await this.#output?.cutBack();
+  }
+
+  /** The next time a unit ends the file is closed, and what stands at the path then is opened. */
+  reopen(): void {
+    this.#output?.reopen();
+  }
+
+  close(): void {
+    this.#output?.close();
+  }
+
+  #goOn(output: NdjsonFileOutput, timeline: number): void {
+    if (!output.stillOurs()) {
+      this.#known = output.position;
+      output.close();
+      this.#output = null;
+      throw changed(new FileChanged(this.#options.path));
+    }
+    if (timeline !== this.#timeline) output.timelineChanged(timeline);
+    this.#timeline = timeline;
+  }
+}
+
+/** Somebody else held the slot meanwhile: it is looked at again on a new connection. */
+const changed = (cause: FileChanged): PgtailError =>
+  new PgtailError(cause.exitCode, cause.message, { hint: cause.hint, cause, transient: true });
+
+const laterOf = (a: Lsn | undefined, b: Lsn | undefined): Lsn =>
+  (a ?? 0n) > (b ?? 0n) ? (a ?? 0n) : (b ?? 0n);

@@ -3,6 +3,7 @@
 import { defineConfig } from 'vitest/config';
 
 const allScenarios = process.env.PGTAIL_TEST_MAJOR !== undefined;
+const withFaults = process.env.PGTAIL_TEST_FAULTS !== undefined;
 const report = process.env.PGTAIL_TEST_REPORT;
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
@@ -10,7 +11,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // every scenario in every mode takes a while: `npm run test:servers` runs them, 18 included
-    exclude: allScenarios ? [] : ['test/scenarios/**'],
+    // and `npm run test:faults` the faults
+    exclude: [
+      ...(allScenarios ? [] : ['test/scenarios/**']),
+      ...(withFaults ? [] : ['test/faults/*.pg.test.ts']),
+    ],
     globalSetup: ['test/support/global-setup.ts'],
     // most of a test's time is a server's: on two cores the default would be one worker
     maxWorkers: 2,

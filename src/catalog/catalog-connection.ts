@@ -11,6 +11,9 @@ export type RunQuery = (sql: string) => Promise<readonly QueryRows[]>;
 const CONNECT_PATIENCE = 10_000;
 const QUERY_PATIENCE = 30_000;
 
+/** How long a server may take to close the connection in its turn before it is left alone, in ms. */
+const CLOSE_PATIENCE = 1000;
+
 /** A connection that is not used any more is kept so long, in ms. */
 const IDLE_LIMIT = 5000;
 
@@ -54,12 +57,19 @@ export class CatalogConnection {
     }
   }
 
-  /** Settles when it is closed. What runs on it fails. */
+  /** Settles when it is closed, or soon if nobody answers. What runs on it fails. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const closing = this.#client;
     this.#client = null;
-    await closing?.then((client) => client.end()).catch(() => {});
+    if (closing === null) return;
+    let late: NodeJS.Timeout | undefined;
+    const patience = new Promise((resolve) => {
+      late = setTimeout(resolve, CLOSE_PATIENCE);
+    });
+    const closed = closing.then((client) => client.end()).catch(() => {});
+    await Promise.race([closed, patience]);
+    clearTimeout(late);
   }
 
   #closeLater(): void {

@@ -30,7 +30,8 @@ export async function connectFirst(
     from: options.startLsn,
     stopAt: stopAt(options, source),
     ownWalsenders: [],
-    acknowledged: source.slot.position ?? 0n,
+    // where nobody told the position, no move of the slot can be told either
+    acknowledged: source.slot.position ?? BEYOND_ALL,
     silencePatience: undefined,
     attempts: 0,
     onStarted: () => environment.onStart(source),
@@ -58,13 +59,19 @@ export async function connectWithout(
   departure: Departure,
   types: TypeRegistry,
 ): Promise<Connected | null> {
-  const { options } = departure.connected;
-  departure.connected.environment.onAgain(dropped);
-  const without: TailOptions = {
-    ...options,
+  const { connected } = departure;
+  connected.environment.onAgain(dropped);
+  const options: TailOptions = {
+    ...connected.options,
     ...(dropped === 'binary' ? { binary: false } : { streaming: 'off' }),
   };
-  return await connectOnce(departure, without, types);
+  try {
+    return await connectOnce(departure, options, types);
+  } catch (error) {
+    const isTransient = error instanceof PgtailError && error.transient;
+    if (!options.reconnect || !isTransient) throw error;
+    return await reconnect(error, { ...departure, connected: { ...connected, options } }, types);
+  }
 }
 
 /**
@@ -131,6 +138,9 @@ function startAgain({ temporary, copyOf, position: own }: ReadySlot, position: L
   if (copyOf === undefined || position === undefined) return undefined;
   return own !== undefined && own > position ? undefined : position;
 }
+
+/** No LSN is higher. */
+const BEYOND_ALL: Lsn = 2n ** 64n - 1n;
 
 /** So many of our own walsenders are remembered: the last one that got the slot may hold it. */
 const MOST_WALSENDERS = 50;

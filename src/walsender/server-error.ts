@@ -338,7 +338,8 @@ export function queryFailure(error: unknown): PgtailError {
     error.code === SQLSTATE.notInEncoding || error.code === SQLSTATE.untranslatableCharacter;
   return reported(
     error,
-    EXIT.notReady,
+    // a server that is going down has let us in, and no more
+    isTransient(error) ? EXIT.connection : EXIT.notReady,
     'cannot read the catalogs',
     isUnreadable
       ? 'some name there is not UTF8: name the publication with -P, then no other is read'

@@ -1,7 +1,9 @@
-// A TCP proxy in front of a real server that changes single messages of the server on their way.
+// A TCP proxy in front of a real server that changes single messages of the server on their way, and
+// does to the connections what networks do.
 
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { ProxyLink } from './proxy-link.ts';
 
 const COPY_DATA = 'd'.charCodeAt(0);
 
@@ -17,57 +19,96 @@ export interface OtherMessage {
   readonly payload: Buffer;
 }
 
+/** Lengths of the pieces that a chunk is cut into; what is left is sent as it is. */
+export type PieceLengths = () => readonly number[];
+
+const WHOLE: PieceLengths = () => [];
+
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  /** Ends the traffic of each open connection. */
-  readonly #swallow = new Set<() => void>();
+  readonly #links = new Set<ProxyLink>();
+  #pieceLengths = WHOLE;
+  #passable = Promise.resolve();
+  #thaw = (): void => {};
 
-  private constructor(target: { host: string; port: number }, tamper: Tamper) {
-    this.#server = createServer((client) => {
-      const upstream = connect(target.port, target.host);
-      const rewrite = rewriter(tamper);
-      for (const socket of [client, upstream]) {
-        this.#sockets.add(socket);
-        socket.on('error', () => socket.destroy());
-        socket.on('close', () => this.#sockets.delete(socket));
-      }
-      client.pipe(upstream);
-      const forward = (chunk: Buffer): void => void client.write(rewrite(chunk));
-      const forwardEnd = (): void => void client.end();
-      upstream.on('data', forward);
-      upstream.on('end', forwardEnd);
-      this.#swallow.add(() => {
-        client.unpipe(upstream);
-        client.resume();
-        upstream.off('data', forward);
-        upstream.off('end', forwardEnd);
-        upstream.resume();
-      });
+  private constructor(target: { host: string; port: number }, tamper: Tamper | null) {
+    const network = {
+      passable: () => this.#passable,
+      pieces: (chunk: Buffer) => cut(chunk, this.#pieceLengths()),
+    };
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      const upstream = connect({ ...target, allowHalfOpen: true });
+      const rewrite = tamper === null ? (chunk: Buffer) => chunk : rewriter(tamper);
+      for (const link of this.#links) if (!link.isOpen) this.#links.delete(link);
+      this.#links.add(new ProxyLink(client, upstream, network, rewrite));
     });
   }
 
-  static async start(target: { host: string; port: number }, tamper: Tamper): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, tamper);
+  /** Without `tamper` bytes come in the chunks in which they arrived. */
+  static async start(
+    target: { readonly host: string; readonly port: number },
+    tamper: Tamper | null = null,
+  ): Promise<FaultProxy> {
+    const proxy = new FaultProxy({ host: target.host, port: target.port }, tamper);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
-  }
-
-  /** From now on nothing of the connections that are open arrives on the other side, ends included. */
-  swallow(): void {
-    for (const swallow of this.#swallow) swallow();
-    this.#swallow.clear();
   }
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port; // listening on TCP
   }
 
+  /** From now on nothing of the connections that are open arrives on the other side, ends included. */
+  swallow(): void {
+    for (const link of this.#links) link.swallow();
+  }
+
+  /** Both sides of every open connection see it end, in order (FIN) or by a reset (RST). */
+  cut(how: 'end' | 'reset'): void {
+    for (const link of this.#links) {
+      if (how === 'end') link.end();
+      else link.reset();
+    }
+  }
+
+  /** Nothing gets through, on new connections neither, until `thaw`; then everything does. */
+  freeze(): void {
+    this.#thaw();
+    this.#passable = new Promise((resolve) => {
+      this.#thaw = resolve;
+    });
+  }
+
+  thaw(): void {
+    this.#thaw();
+  }
+
+  /** Cuts what passes into pieces, until `join`. */
+  split(pieceLengths: PieceLengths): void {
+    this.#pieceLengths = pieceLengths;
+  }
+
+  join(): void {
+    this.#pieceLengths = WHOLE;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#thaw();
+    for (const link of this.#links) link.destroy();
     this.#server.close();
   }
+}
+
+function cut(chunk: Buffer, lengths: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let rest = chunk;
+  for (const length of lengths) {
+    if (rest.length <= length) break;
+    pieces.push(rest.subarray(0, length));
+    rest = rest.subarray(length);
+  }
+  return [...pieces, rest];
 }
 
 /** Cuts the server's bytes into messages; those that are not whole wait for the next chunk. */

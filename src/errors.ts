@@ -44,6 +44,10 @@ export class PgtailError extends Error {
   }
 }
 
+/** What may go away by itself: see ErrorAdvice. */
+export const isTransient = (error: unknown): error is PgtailError =>
+  error instanceof PgtailError && error.transient;
+
 /** Text that is not in the encoding it was said to be in. `what` names it, and never shows it. */
 export class UndecodableText extends PgtailError {
   readonly what: string;

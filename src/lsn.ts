@@ -25,6 +25,9 @@ export function parseLsn(text: string): Lsn | undefined {
   return lsnFromWords(Number.parseInt(match[1]!, 16), Number.parseInt(match[2]!, 16));
 }
 
+/** The higher one of two positions. */
+export const laterLsn = (a: Lsn, b: Lsn): Lsn => (a > b ? a : b);
+
 /** Joins the two unsigned 32-bit halves that stand on the wire. */
 export function lsnFromWords(high: number, low: number): Lsn {
   return (BigInt(high) << 32n) | BigInt(low);

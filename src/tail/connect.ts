@@ -1,9 +1,10 @@
 // The connections of a run, one after the other: the first one, and each that goes on where the one
 // before was lost or could not go on.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectionSettings } from '../connection/settings.ts';
-import { PgtailError } from '../errors.ts';
-import type { Lsn } from '../lsn.ts';
+import { isTransient, type PgtailError } from '../errors.ts';
+import { type Lsn, laterLsn } from '../lsn.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { ReplicationSession } from '../walsender/session.ts';
 import type { ReadySlot } from '../walsender/slot.ts';
@@ -12,7 +13,7 @@ import { backoff } from './backoff.ts';
 import type { TailEnvironment, TailOptions } from './environment.ts';
 import { prepareSource, type Source } from './prepare.ts';
 import type { DroppedOption, StreamRun } from './stream-run.ts';
-import { answered, type Connected, usualPatience } from './streaming.ts';
+import { answered, type Connected, someTimeAfter, usualPatience } from './streaming.ts';
 
 /** Null: told to stop meanwhile. @throws PgtailError; the first connection is not tried again. */
 export async function connectFirst(
@@ -68,8 +69,7 @@ export async function connectWithout(
   try {
     return await connectOnce(departure, options, types);
   } catch (error) {
-    const isTransient = error instanceof PgtailError && error.transient;
-    if (!options.reconnect || !isTransient) throw error;
+    if (!options.reconnect || !isTransient(error)) throw error;
     return await reconnect(error, { ...departure, connected: { ...connected, options } }, types);
   }
 }
@@ -96,7 +96,7 @@ export async function reconnect(
       const next = await connectOnce(departure, options, types);
       return next && { ...next, attempts: attempt, onStarted: () => onReconnected(next.from) };
     } catch (error) {
-      if (!(error instanceof PgtailError) || !error.transient) throw error;
+      if (!isTransient(error)) throw error;
       reason = error;
     }
   }
@@ -125,7 +125,7 @@ async function connectOnce(
     from: startAgain(opened.source.slot, position),
     stopAt,
     ownWalsenders: [...connected.ownWalsenders, session.backendPid].slice(-MOST_WALSENDERS),
-    acknowledged: laterOf(connected.acknowledged, stream.acknowledged),
+    acknowledged: laterLsn(connected.acknowledged, stream.acknowledged),
     silencePatience: longerPatience(connected, stream),
     attempts: 0,
     onStarted: () => {},
@@ -144,8 +144,6 @@ const BEYOND_ALL: Lsn = 2n ** 64n - 1n;
 
 /** So many of our own walsenders are remembered: the last one that got the slot may hold it. */
 const MOST_WALSENDERS = 50;
-
-const laterOf = (a: Lsn, b: Lsn): Lsn => (a > b ? a : b);
 
 /** A server that is silent may only be busy, with a large row: as long as nothing comes it gets more time. */
 function longerPatience({ silencePatience, source }: Connected, stream: StreamRun) {
@@ -237,8 +235,8 @@ async function preparedSource(
     // making a slot may take its time
     const mayWait = options.createSlot || options.slot === undefined;
     const prepared = mayWait ? preparing : answered(preparing);
-    const source = await Promise.race([prepared, stopped(signal)]);
-    return signal.aborted ? null : source;
+    const source = await Promise.race([prepared, someTimeAfter(signal, CANCEL_PATIENCE)]);
+    return signal.aborted || !source ? null : source;
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
@@ -247,17 +245,6 @@ async function preparedSource(
     clearInterval(again);
   }
 }
-
-/** Null some time after the signal. */
-async function stopped(signal: AbortSignal): Promise<null> {
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  }
-  await delay(CANCEL_PATIENCE);
-  return null;
-}
-
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Null if the signal comes first; what is being waited for is then left to itself. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {

@@ -2,7 +2,7 @@
 // it is opened only while the slot is held, which keeps a second pgtail away from it.
 
 import { PgtailError } from '../errors.ts';
-import type { Lsn } from '../lsn.ts';
+import { INVALID_LSN, type Lsn, laterLsn } from '../lsn.ts';
 import { type Examined, examine } from '../output/ndjson-file/examine.ts';
 import { FileChanged } from '../output/ndjson-file/failure.ts';
 import { openNdjsonFile } from '../output/ndjson-file/ndjson-file.ts';
@@ -27,7 +27,7 @@ export class FileTarget implements Output {
   #output: NdjsonFileOutput | null = null;
   #timeline = 0;
   /** Everything up to here was written and synced, into whichever file. */
-  #known: Lsn | undefined;
+  #known: Lsn = INVALID_LSN;
 
   constructor(options: FileOptions, listener: OutputListener) {
     this.#options = options;
@@ -53,11 +53,11 @@ export class FileTarget implements Output {
   }
 
   /**
-   * Where the stream is to begin; undefined: at the slot's position. To be asked before it starts.
+   * Where the stream is to begin; 0/0: at the slot's position. To be asked before it starts.
    * @throws PgtailError: exit code 6 if the file belongs to another slot, system or history, 8 if it
    * cannot be used.
    */
-  async startPosition(session: ReplicationSession, source: Source): Promise<Lsn | undefined> {
+  async startPosition(session: ReplicationSession, source: Source): Promise<Lsn> {
     if (this.#output !== null) return this.#output.position;
     const { slot, identity, server } = source;
     const { system, timeline } = identity;
@@ -65,7 +65,7 @@ export class FileTarget implements Output {
     const examined = examine({ path, slot: slot.name, system, timeline });
     this.#examined = examined;
     if (examined.position === undefined) return this.#known;
-    const position = laterOf(examined.position, this.#known);
+    const position = laterLsn(examined.position, this.#known);
     const before = { system, timeline: examined.timeline ?? timeline };
     await checkSameHistory(session, before, identity, position);
     if (before.timeline === timeline) checkWithinWal(position, server.walEnd);
@@ -81,8 +81,10 @@ export class FileTarget implements Output {
     const examined = this.#examined!; // see startPosition
     const { fsyncInterval, rotateSize } = this.#options;
     // what was prepared before the slot's position comes again together with its end
-    const atLeast = isTwoPhase || examined.position === undefined ? slot.position : undefined;
-    const position = laterOf(laterOf(examined.position, this.#known), atLeast);
+    const counts = isTwoPhase || examined.position === undefined;
+    const atLeast = (counts ? slot.position : undefined) ?? INVALID_LSN;
+    const inFiles = laterLsn(examined.position ?? INVALID_LSN, this.#known);
+    const position = laterLsn(inFiles, atLeast);
     const { timeline } = identity;
     this.#timeline = timeline;
     try {
@@ -125,6 +127,3 @@ export class FileTarget implements Output {
 /** Somebody else held the slot meanwhile: it is looked at again on a new connection. */
 const changed = (cause: FileChanged): PgtailError =>
   new PgtailError(cause.exitCode, cause.message, { hint: cause.hint, cause, transient: true });
-
-const laterOf = (a: Lsn | undefined, b: Lsn | undefined): Lsn =>
-  (a ?? 0n) > (b ?? 0n) ? (a ?? 0n) : (b ?? 0n);

@@ -8,7 +8,7 @@ import {
 } from '../changes/buffered-change-stream.ts';
 import { ChangeStream, type ChangeStreamOptions } from '../changes/change-stream.ts';
 import { TypesWanted } from '../changes/types-wanted.ts';
-import { EXIT, PgtailError, ProtocolViolation } from '../errors.ts';
+import { EXIT, isTransient, PgtailError, ProtocolViolation } from '../errors.ts';
 import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
 import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
 import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
@@ -460,8 +460,6 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     } else this.#shutdownWatch.stop();
   }
 }
-
-const isTransient = (error: unknown): boolean => error instanceof PgtailError && error.transient;
 
 function noAnswer(silence: number): PgtailError {
   const seconds = Math.round(silence / 1000);

@@ -1,5 +1,6 @@
 // One connection's stream from its start to its end, with what it leaves to be delivered.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { ByteWriter } from '../byte-writer.ts';
 import type { PrintedAnnouncements } from '../changes/announcements.ts';
 import type { PartitionRoots } from '../changes/partition-roots.ts';
@@ -167,8 +168,8 @@ async function startStream(
   { file, writer }: Delivery,
 ): Promise<{ readonly ended: Promise<void> } | null> {
   const { session, source, options, environment } = connected;
-  const position = file === null ? connected.from : await file.startPosition(session, source);
-  const from = position ?? INVALID_LSN;
+  const own = connected.from ?? INVALID_LSN;
+  const from = file === null ? own : await file.startPosition(session, source);
   const { slot, publications, server } = source;
   const { uptime } = environment;
   const binary = source.values.kind === 'binary';
@@ -232,11 +233,15 @@ async function endStream(
 const LAST_WRITE_PATIENCE = 500;
 
 /** Ends some time after the user asked to stop. */
-export async function readerPatience(signal: AbortSignal): Promise<void> {
+export const readerPatience = (signal: AbortSignal): Promise<void> =>
+  someTimeAfter(signal, LAST_WRITE_PATIENCE);
+
+/** Settles so many ms after the signal. */
+export async function someTimeAfter(signal: AbortSignal, ms: number): Promise<void> {
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
-  await delay(LAST_WRITE_PATIENCE);
+  await delay(ms);
 }
 
 export function serverEndedStream(): PgtailError {
@@ -244,5 +249,3 @@ export function serverEndedStream(): PgtailError {
     transient: true,
   });
 }
-
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

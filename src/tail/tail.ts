@@ -3,7 +3,7 @@
 
 import { nothingPrinted } from '../changes/announcements.ts';
 import { PartitionRoots } from '../changes/partition-roots.ts';
-import { EXIT, PgtailError } from '../errors.ts';
+import { EXIT, isTransient, PgtailError } from '../errors.ts';
 import { formatLsn, type Lsn } from '../lsn.ts';
 import { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { connectFirst, connectWithout, type Departure, reconnect } from './connect.ts';
@@ -115,7 +115,7 @@ function tellMoved(after: Lsn | undefined, next: Connected, printing: Printing):
   );
 }
 
-/** The temporary slot was gone with its connection, and nobody kept what was written since. */
+/** Nobody kept what was written meanwhile: the slot was gone with its connection, or moved. */
 function printGap(after: Lsn | undefined, { source }: Connected, { formatter }: Printing): void {
   if (source.slot.position !== undefined) formatter.gap(after, source.slot.position);
 }
@@ -131,6 +131,3 @@ function lossOf(end: StreamEnd | null): PgtailError | null {
   if (end?.reason !== 'error') return null;
   return isTransient(end.error) ? end.error : null;
 }
-
-const isTransient = (error: unknown): error is PgtailError =>
-  error instanceof PgtailError && error.transient;

@@ -1,5 +1,6 @@
 // Asks the catalog for types while the stream is held, and does without if it cannot be asked.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { CatalogConnection } from '../catalog/catalog-connection.ts';
 import type { Catalog } from '../catalog/catalog-names.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
@@ -65,7 +66,7 @@ export class TypeLookup {
           break;
         }
       }
-      await Promise.race([givenUp, new Promise((resolve) => setTimeout(resolve, RETRY))]);
+      await Promise.race([givenUp, delay(RETRY)]);
     }
     return null;
   }

@@ -16,7 +16,7 @@ import type { TailEnvironment } from '../tail/environment.ts';
 import type { Source } from '../tail/prepare.ts';
 import type { DroppedOption } from '../tail/stream-run.ts';
 import { tail } from '../tail/tail.ts';
-import { isSynchronousStandby, LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
+import { LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
 import type { RawOptions } from './raw-options.ts';
 import { printNotice, printServerNotice } from './standard-error.ts';
@@ -81,7 +81,7 @@ export async function environmentOf(
       if (why !== undefined) printNotice(`--binary is left off: ${why}`);
       const mismatch = encodingText(options, source);
       if (mismatch !== undefined) printNotice(mismatch);
-      for (const warning of serverWarnings(options, source)) printNotice(warning);
+      for (const warning of serverWarnings(source)) printNotice(warning);
       if (source.money.kind === 'overridden') printNotice(moneyText(source.money.name));
     },
     onAgain: (without) => {
@@ -137,10 +137,10 @@ async function formatterFactory(
 }
 
 /** What others, or the user, will wonder about. */
-function serverWarnings({ connection }: CommandOptions, { server, slot }: Source): string[] {
+function serverWarnings({ server, slot, commitsWait }: Source): string[] {
   const { synchronousStandbyNames: names, walEnd } = server;
   const warnings: string[] = [];
-  if (isSynchronousStandby(connection.applicationName, names)) {
+  if (commitsWait) {
     warnings.push(
       `COMMITs on this server wait for this tail: synchronous_standby_names is ${JSON.stringify(names)}`,
     );

@@ -19,6 +19,11 @@ export interface AcknowledgerOptions {
   readonly interval: number;
   /** The server's wal_sender_timeout in ms; 0: none. */
   readonly serverTimeout: number;
+  /**
+   * We are a synchronous standby: what an output has accepted is confirmed at once, for there is
+   * somebody who waits for it.
+   */
+  readonly commitsWait: boolean;
 }
 
 /**
@@ -39,19 +44,22 @@ export class Acknowledger {
   readonly #now: () => number;
   readonly #uptime: () => number;
   readonly #interval: number;
+  readonly #commitsWait: boolean;
   #acknowledged: Lsn = 0n;
   #settledAt: number;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor({ output, send, now, uptime, interval, serverTimeout }: AcknowledgerOptions) {
+  constructor(options: AcknowledgerOptions) {
+    const { output, send, now, uptime, interval, serverTimeout, commitsWait } = options;
     this.#output = output;
     this.#send = send;
     this.#now = now;
     this.#uptime = uptime;
     this.#interval = interval;
+    this.#commitsWait = commitsWait;
     this.#settledAt = uptime();
-    this.#feedback = new Feedback(interval, serverTimeout);
+    this.#feedback = new Feedback(interval, serverTimeout, commitsWait);
   }
 
   /** The stream stands inside a unit. */
@@ -90,6 +98,7 @@ export class Acknowledger {
 
   /** Something was received or written: sends a status if one is due. */
   update(): void {
+    if (this.#commitsWait) this.#output.confirmAccepted();
     this.#progress.written(this.#output.safe);
     if (this.#feedback.isDue(this.#uptime(), this.#progress.confirmed)) this.#sendDue();
     else this.#schedule();

@@ -76,10 +76,31 @@ export class FileTarget implements Output {
    * The stream has started: the slot is held. `offset` is that of the first byte to come.
    * @throws PgtailError: transient if the file is another one than before.
    */
-  started({ slot, identity, isTwoPhase }: Source, offset: number): void {
-    if (this.#output !== null) return this.#goOn(this.#output, identity.timeline);
+  started(source: Source, offset: number): void {
+    // somebody waits for each sync, and those that come meanwhile share the next one
+    const fsyncInterval = source.commitsWait ? 0 : this.#options.fsyncInterval;
+    if (this.#output === null) return this.#open(source, offset, fsyncInterval);
+    this.#output.fsyncInterval = fsyncInterval;
+    this.#goOn(this.#output, source.identity.timeline);
+  }
+
+  /** Takes out what is not whole, and syncs the rest: all that was formatted was handed over. */
+  async cutBack(): Promise<void> {
+    await this.#output?.cutBack();
+  }
+
+  /** The next time a unit ends the file is closed, and what stands at the path then is opened. */
+  reopen(): void {
+    this.#output?.reopen();
+  }
+
+  close(): void {
+    this.#output?.close();
+  }
+
+  #open({ slot, identity, isTwoPhase }: Source, offset: number, fsyncInterval: number): void {
     const examined = this.#examined!; // see startPosition
-    const { fsyncInterval, rotateSize } = this.#options;
+    const { rotateSize } = this.#options;
     // what was prepared before the slot's position comes again together with its end
     const counts = isTwoPhase || examined.position === undefined;
     const atLeast = (counts ? slot.position : undefined) ?? INVALID_LSN;
@@ -96,20 +117,6 @@ export class FileTarget implements Output {
     } catch (error) {
       throw error instanceof FileChanged ? changed(error) : error;
     }
-  }
-
-  /** Takes out what is not whole, and syncs the rest: all that was formatted was handed over. */
-  async cutBack(): Promise<void> {
-    await this.#output?.cutBack();
-  }
-
-  /** The next time a unit ends the file is closed, and what stands at the path then is opened. */
-  reopen(): void {
-    this.#output?.reopen();
-  }
-
-  close(): void {
-    this.#output?.close();
   }
 
   #goOn(output: NdjsonFileOutput, timeline: number): void {

@@ -22,6 +22,7 @@ import {
   checkUnconvertedNames,
   checkWalLevel,
   choosePublications,
+  isSynchronousStandby,
   readPreflight,
   type ServerFacts,
 } from '../walsender/preflight.ts';
@@ -66,6 +67,8 @@ export interface Source {
   readonly money: MoneyLocale;
   /** Prepared transactions are sent as such. */
   readonly isTwoPhase: boolean;
+  /** The server takes us for a synchronous standby: COMMITs wait for what we acknowledge. */
+  readonly commitsWait: boolean;
 }
 
 /** The registry learns the published types. @throws PgtailError: exit code 2, 4 or 6. */
@@ -97,7 +100,9 @@ export async function prepareSource(
   const slot = await prepareSlot(session, request, found).finally(() => clearInterval(tellWhy));
   const values = valueFormat(options, await learning, types, server.major);
   const isTwoPhase = options.twoPhase || (found.slot?.twoPhase ?? false);
-  return { identity, server, slot, publications, values, money, isTwoPhase };
+  const { applicationName } = options.connection;
+  const commitsWait = isSynchronousStandby(applicationName, server.synchronousStandbyNames);
+  return { identity, server, slot, publications, values, money, isTwoPhase, commitsWait };
 }
 
 /** A slot whose creation takes longer waits for a transaction: told so often, in ms. */

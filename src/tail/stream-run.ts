@@ -62,6 +62,7 @@ export interface StreamRunOptions {
   /** See AcknowledgerOptions. */
   readonly statusInterval: number;
   readonly serverTimeout: number;
+  readonly commitsWait: boolean;
   /** Stop between units when no message came for so many ms; undefined: never. */
   readonly idleTimeout: number | undefined;
   /** After so many ms without a sign of life the server is taken for lost; half of it: asked. */
@@ -141,6 +142,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
       uptime,
       interval: options.statusInterval,
       serverTimeout: options.serverTimeout,
+      commitsWait: options.commitsWait,
     });
     const changes = { ...options.changes, units: this.#units() };
     this.#buffered =

@@ -103,6 +103,7 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     statusInterval: options.statusInterval,
     idleTimeout: options.idleTimeout,
     serverTimeout: source.server.walSenderTimeout,
+    commitsWait: source.commitsWait,
     silencePatience: silencePatience ?? usualPatience(source),
   });
 }

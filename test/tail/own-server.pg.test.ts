@@ -199,18 +199,48 @@ it('somebody ending the connection that watches for a shutdown does not end the 
   expect(await child.exited).toMatchObject({ code: 0 });
 });
 
-it('a commit that waits for the tail waits for no timer', async () => {
+const addOrder = (shop: Shop): Promise<void> =>
+  shop.database.sql('INSERT INTO orders SELECT coalesce(max(id), 0) + 1 FROM orders');
+
+/** Every COMMIT waits for a tail that was started so, on whose output nothing else happens. */
+async function expectPromptCommits(shop: Shop, child: PgtailProcess): Promise<void> {
+  await child.started();
+  await child.notice(/COMMITs on this server wait for this tail/);
+  for (let i = 0; i < 10; i++) await expectWithin(1000, () => addOrder(shop));
+  expect((await child.stop()).code).toBe(0);
+}
+
+/** The default would do for a moment only: an hour shows that nothing waits for it. */
+const RARELY = ['--status-interval', '3600', '--fsync-interval', '3600'];
+
+it('a commit that waits for the tail waits for no timer: a file on standard output', async () => {
   await using shop = await Shop.open(server);
   using folder = temporaryFolder();
   const file = openSync(join(folder.path, 'out.ndjson'), 'w');
   await using child = startPgtail(shop.args, { stdout: file });
   await child.started();
   await setting(shop, 'synchronous_standby_names', '*');
-  await expectWithin(2000, () =>
-    shop.database.sql('INSERT INTO orders SELECT coalesce(max(id), 0) + 1 FROM orders'),
-  );
+  await expectWithin(2000, () => addOrder(shop));
   await setting(shop, 'synchronous_standby_names', '');
   expect((await child.stop()).code).toBe(0);
+});
+
+it('a commit that waits for the tail waits for no timer: a pipe', async () => {
+  await using shop = await Shop.open(server);
+  await setting(shop, 'synchronous_standby_names', '*');
+  await using child = startPgtail([...shop.args, ...RARELY]);
+  await expectPromptCommits(shop, child);
+  await setting(shop, 'synchronous_standby_names', '');
+});
+
+it('a commit that waits for the tail waits for no timer: a file that is synced', async () => {
+  await using shop = await Shop.open(server);
+  using folder = temporaryFolder();
+  await setting(shop, 'synchronous_standby_names', '*');
+  const file = ['-f', join(folder.path, 'out.ndjson')];
+  await using child = startPgtail([...shop.args, ...RARELY, ...file]);
+  await expectPromptCommits(shop, child);
+  await setting(shop, 'synchronous_standby_names', '');
 });
 
 it('a server that crashes is exit code 1 with --no-reconnect', async () => {

@@ -33,6 +33,15 @@ describe('a status update', () => {
     expect(feedback.dueAt(0x2000n)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('is due at once if the position moved and COMMITs wait for it, whatever the interval', () => {
+    for (const interval of [INTERVAL, 0]) {
+      const feedback = new Feedback(interval, SERVER_TIMEOUT, true);
+      feedback.sent(AT, 0x1000n);
+      expect(feedback.isDue(AT, 0x1001n)).toBe(true);
+      expect(feedback.isDue(AT, 0x1000n)).toBe(false);
+    }
+  });
+
   it('is due at once if the server asks and the position moved', () => {
     const feedback = afterStatus();
     feedback.asked();

@@ -64,7 +64,8 @@ export class NdjsonFileOutput implements Output {
   readonly #files: FileSystem;
   readonly #path: string;
   readonly #listener: OutputListener;
-  readonly #fsyncInterval: number;
+  /** Milliseconds; a change counts from the next sync on. */
+  fsyncInterval: number;
   readonly #rotateSize: number;
   #header: FileHeader;
   #file: OpenFile;
@@ -95,7 +96,7 @@ export class NdjsonFileOutput implements Output {
     this.#files = files;
     this.#path = path;
     this.#listener = listener;
-    this.#fsyncInterval = opened.fsyncInterval;
+    this.fsyncInterval = opened.fsyncInterval;
     this.#rotateSize = opened.rotateSize;
     this.#header = header;
     this.#file = file;
@@ -360,7 +361,7 @@ export class NdjsonFileOutput implements Output {
 
   #scheduleSync(): void {
     if (this.#stopped || this.#syncing !== null || this.#unsynced <= 0) return;
-    this.#syncTimer ??= setTimeout(() => void this.#beginSync(), this.#fsyncInterval);
+    this.#syncTimer ??= setTimeout(() => void this.#beginSync(), this.fsyncInterval);
   }
 
   /** Everything that is written now is synced then. */

@@ -8,6 +8,7 @@ import { type Machine, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
+import { formatSize } from '../format/quantities.ts';
 import { formatLsn, type Lsn } from '../lsn.ts';
 import { openAppendedFile } from '../output/appended-file.ts';
 import { openStandardOutput, standardOutputKind } from '../output/standard-output.ts';
@@ -96,6 +97,9 @@ export async function environmentOf(
     onReconnected: (from) => {
       if (verbosity !== 'quiet') printNotice(reconnectedText(from));
     },
+    onSlotKept: (slot, retained) => {
+      if (verbosity !== 'quiet') printNotice(slotKeptText(slot, retained));
+    },
     onServerCast: (type) => {
       if (verbosity !== 'quiet') printNotice(serverCastText(type));
     },
@@ -180,6 +184,10 @@ const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {
 
 const reconnectedText = (from: Lsn | undefined): string =>
   from === undefined ? 'connected again' : `connected again, going on behind ${formatLsn(from)}`;
+
+function slotKeptText(slot: string, retained: number): string {
+  return `slot ${JSON.stringify(slot)} stays, and keeps ${formatSize(retained)} of WAL on the server: read on, or drop it`;
+}
 
 function serverCastText(type: string): string {
   return `values of type ${type} are shown as the server's text: only the server can run their cast to json`;

@@ -59,6 +59,8 @@ export interface TailEnvironment {
   readonly onLost: (error: PgtailError, attempt: number) => void;
   /** The stream goes on behind this position; undefined: where the slot stands. */
   readonly onReconnected: (from: Lsn | undefined) => void;
+  /** The run is over, its slot stays, and this many bytes of WAL with it. */
+  readonly onSlotKept: (slot: string, retained: number) => void;
   /** Only the server could make JSON of this type's values; called once for each type. */
   readonly onServerCast: (typeName: string) => void;
   /** The catalog does not have this type (yet, or any more); called once for each type. */

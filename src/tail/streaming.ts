@@ -60,6 +60,8 @@ export interface Printing {
   readonly types: TypeRegistry;
   readonly roots: PartitionRoots;
   readonly printed: PrintedAnnouncements;
+  /** A reader that does not read is waited for until then: some time after the user's stop. */
+  readonly patience: Promise<void>;
 }
 
 /** Streams until there is a reason to stop, and delivers and acknowledges the rest. */
@@ -72,7 +74,7 @@ export async function streamFrom(connected: Connected, printing: Printing): Prom
   try {
     await untilEnd(stream, connected, printing.delivery);
     stream.lastFlush();
-    await endStream(stream, printing.delivery, signal);
+    await endStream(stream, printing);
   } finally {
     signal.removeEventListener('abort', onAbort);
     stream.close();
@@ -216,16 +218,12 @@ async function endOwnWalsender(session: ReplicationSession, pid: number): Promis
  * Ends the connection once what was formatted is delivered, unless somebody waits for us to stop: a
  * server comes before a reader that may never read, and a connection that is lost before both.
  */
-async function endStream(
-  stream: StreamRun,
-  delivery: Delivery,
-  signal: AbortSignal,
-): Promise<void> {
+async function endStream(stream: StreamRun, { delivery, patience }: Printing): Promise<void> {
   if (stream.isLost) return;
   if (delivery.file !== null) {
-    await Promise.race([delivery.file.cutBack(), readerPatience(signal)]);
+    await Promise.race([delivery.file.cutBack(), patience]);
   } else if (stream.end?.reason !== 'server stops') {
-    await Promise.race([delivery.allAccepted(), readerPatience(signal)]);
+    await Promise.race([delivery.allAccepted(), patience]);
   }
   await stream.endSession();
 }

@@ -1,6 +1,9 @@
 // The main job, put together: session, decoder, change stream, formatter, output and progress, over as
 // many connections as it takes.
 
+import { setTimeout as delay } from 'node:timers/promises';
+import { withCatalog } from '../catalog/catalog-connection.ts';
+import { retainedWal } from '../catalog/retained-wal.ts';
 import { nothingPrinted } from '../changes/announcements.ts';
 import { PartitionRoots } from '../changes/partition-roots.ts';
 import { EXIT, isTransient, PgtailError } from '../errors.ts';
@@ -15,6 +18,7 @@ import {
   type Printing,
   readerPatience,
   serverEndedStream,
+  someTimeAfter,
   streamFrom,
 } from './streaming.ts';
 
@@ -45,17 +49,41 @@ async function tailFrom(first: Connected, types: TypeRegistry, hangup: Hangup): 
   const roots = new PartitionRoots();
   const formatter = newFormatter({ writer: delivery.writer, types, leaves: roots });
   const printed = nothingPrinted();
-  const printing: Printing = { delivery, formatter, types, roots, printed };
+  const patience = readerPatience(signal);
+  const stopping = someTimeAfter(signal, COST_PATIENCE_AFTER_STOP);
+  const printing: Printing = { delivery, formatter, types, roots, printed, patience };
   try {
-    for (let connected: Connected | null = first; connected !== null; ) {
+    for (let connected = first; ; ) {
       const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
-      connected = await goOn(connected, stream, printing);
+      const next = await goOn(connected, stream, printing);
+      if (next === null) {
+        await tellCost(connected, stopping);
+        break;
+      }
+      connected = next;
     }
     // a reader that is still there gets what was printed before the connection was lost
-    await Promise.race([delivery.allAccepted(), readerPatience(signal)]);
+    await Promise.race([delivery.allAccepted(), patience]);
   } finally {
     delivery.close();
   }
+}
+
+/** How long the end of a run waits to hear what its slot costs, in ms. */
+const COST_PATIENCE = 2000;
+/** A stop is over in a second. */
+const COST_PATIENCE_AFTER_STOP = 900;
+
+/** What stays behind on the server. Who cannot ask for it, or gets no answer, is told nothing. */
+async function tellCost(
+  { source, session, environment }: Connected,
+  stopped: Promise<void>,
+): Promise<void> {
+  const { name, temporary } = source.slot;
+  if (temporary) return;
+  const asking = withCatalog(session.ordinaryConfig, (query) => retainedWal(query, name));
+  const bytes = await Promise.race([asking, stopped, delay(COST_PATIENCE)]).catch(() => undefined);
+  if (typeof bytes === 'number') environment.onSlotKept(name, bytes);
 }
 
 /** The connection to go on with; null: it is over. @throws PgtailError */

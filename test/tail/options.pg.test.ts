@@ -5,11 +5,13 @@ import { runPgtail, startPgtail } from '../support/pgtail.ts';
 import { insertedIds, lastEnd, linesOf, opsOf, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
+const KEEPS_MEGABYTES = /slot .+ stays, and keeps \d\d[\d.]* MB of WAL on the server: .+\n$/;
+
 async function run(shop: Shop, ...options: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runPgtail([...shop.args, ...options]);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringMatching(/^(pgtail: pub.*\n)?$/),
+    stderr: expect.stringMatching(/^(pgtail: pub.*\n)?(pgtail: slot .+ stays, .*\n)?$/),
   });
   return stdout;
 }
@@ -226,6 +228,17 @@ describe.concurrent('the ways to say it', () => {
     };
     expect(await nameOf({})).toBe('pgtail');
     expect(await nameOf({ PGAPPNAME: 'shop audit' })).toBe('shop audit');
+  });
+
+  it('the end says how much WAL the slot keeps, if it stays', async () => {
+    await using shop = await Shop.open();
+    await shop.orderMany(1, 10_000, 1000);
+    const temporary = [...shop.database.options, '-P', 'shop', '--no-follow'];
+    expect((await runPgtail(temporary)).stderr).not.toContain('stays');
+    // it leaves a transaction of more than 10 MB for the next reader
+    const { code, stderr } = await runPgtail([...shop.args, '--limit', '1']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(KEEPS_MEGABYTES) });
+    expect(stderr).toContain(`slot ${JSON.stringify(shop.slot)} stays`);
   });
 
   it('--quiet says nothing', async () => {

@@ -61,6 +61,7 @@ describe('a tail whose walsender is ended', () => {
     expect(stderr.split('\n').slice(1, -1)).toEqual([
       'pgtail: the server ended the stream: terminating connection due to administrator command: trying to connect again',
       expect.stringMatching(/^pgtail: connected again, going on behind 0\/[0-9A-F]+$/),
+      expect.stringMatching(/^pgtail: slot .+ stays, .+$/),
     ]);
     expect(stdout).not.toContain('"op":"restart"');
   });

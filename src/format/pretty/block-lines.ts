@@ -11,13 +11,13 @@ import type {
 } from '../../pgoutput/messages.ts';
 import type { Theme } from '../../terminal/theme.ts';
 import { type PgTimestamp, timestampToUnixMs } from '../../wire/timestamp.ts';
+import { formatCounted, formatDuration } from '../quantities.ts';
 import type { Clock } from './clock.ts';
 import { quoted } from './identifier.ts';
 import { type Gutter, IN_PROGRESS, type StreamedTransaction } from './lanes.ts';
 import { Line } from './line.ts';
 import { rowsText, standingText, takenBackText, voidText, xidList } from './outcome-text.ts';
 import type { PreparedTransaction } from './prepared-transactions.ts';
-import { formatCounted, formatDuration } from './quantities.ts';
 import type { RolledBack } from './shown-rows.ts';
 
 /** A lag worth a second look. */

@@ -1,6 +1,6 @@
 // What became of shown rows, in words: how many stand, and what took the others back.
 
-import { formatCount, formatCounted } from './quantities.ts';
+import { formatCount, formatCounted } from '../quantities.ts';
 import type { Noun, ShownRows } from './shown-rows.ts';
 
 /** What a number of rows means. */

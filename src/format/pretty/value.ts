@@ -4,8 +4,8 @@ import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple
 import { withoutRawChars } from '../../pgtypes/char.ts';
 import { fitText } from '../../terminal/safe-text.ts';
 import type { Paint, Theme } from '../../terminal/theme.ts';
+import { formatSize } from '../quantities.ts';
 import { quoted } from './identifier.ts';
-import { formatSize } from './quantities.ts';
 import type { ValueKind } from './value-kind.ts';
 
 /** Wider than every terminal: the width of a value of which only the beginning was read. */

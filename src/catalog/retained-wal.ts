@@ -1,0 +1,19 @@
+// What a slot costs: the WAL that the server keeps because of it.
+// https://www.postgresql.org/docs/current/view-pg-replication-slots.html
+
+import { z } from 'zod';
+import { quoteLiteral } from '../walsender/commands.ts';
+import type { RunQuery } from './catalog-connection.ts';
+
+const row = z.object({ bytes: z.coerce.number().nullable() });
+
+/** In bytes; undefined: there is no such slot, or it keeps none (any more). */
+export async function retainedWal(query: RunQuery, slot: string): Promise<number | undefined> {
+  const [[found] = []] = await query(`
+SELECT pg_wal_lsn_diff(
+         CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+         restart_lsn) AS bytes
+FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(slot)};`);
+  if (found === undefined) return undefined;
+  return row.parse(found).bytes ?? undefined;
+}

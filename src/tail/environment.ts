@@ -8,7 +8,6 @@ import type { Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import type { TypeRegistryOptions } from '../pgtypes/type-registry.ts';
 import type { ServerNotice } from '../walsender/session.ts';
-import type { FileOptions } from './file-target.ts';
 import type { Source, SourceOptions } from './prepare.ts';
 import type { DroppedOption } from './stream-run.ts';
 
@@ -24,8 +23,6 @@ export interface TailOptions extends SourceOptions {
   readonly idleTimeout: number | undefined;
   /** False: stop once everything committed before the start was printed. */
   readonly follow: boolean;
-  /** Written in the place of the output, with every unit exactly once; NDJSON only. */
-  readonly file: FileOptions | undefined;
   /** Try again when the connection is lost. */
   readonly reconnect: boolean;
   /** Milliseconds between status updates; 0: only when asked. */

@@ -1,15 +1,15 @@
 // The file of `-f`, over all connections of a run: where the stream begins is what the file says, and
 // it is opened only while the slot is held, which keeps a second pgtail away from it.
 
-import { PgtailError } from '../errors.ts';
-import { INVALID_LSN, type Lsn, laterLsn } from '../lsn.ts';
-import { type Examined, examine } from '../output/ndjson-file/examine.ts';
+import { EXIT, PgtailError } from '../errors.ts';
+import { formatLsn, INVALID_LSN, type Lsn, laterLsn } from '../lsn.ts';
+import { checkCreatable, type Examined, examine } from '../output/ndjson-file/examine.ts';
 import { FileChanged } from '../output/ndjson-file/failure.ts';
 import { openNdjsonFile } from '../output/ndjson-file/ndjson-file.ts';
 import type { NdjsonFileOutput } from '../output/ndjson-file/ndjson-file-output.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import type { ReplicationSession } from '../walsender/session.ts';
-import { checkSameHistory, checkWithinWal } from '../walsender/timeline.ts';
+import { checkSameHistory, checkWithinWal, type SystemIdentity } from '../walsender/timeline.ts';
 import type { Source } from './prepare.ts';
 
 export interface FileOptions {
@@ -18,6 +18,27 @@ export interface FileOptions {
   readonly fsyncInterval: number;
   /** A file this large is renamed when a unit ends; 0: never. */
   readonly rotateSize: number;
+}
+
+/**
+ * For a slot that is still to be made, which would stay behind if the file then could not be used.
+ * @throws PgtailError: exit code 6 if the file needs what such a slot does not have, or belongs to
+ * another one, 8 if it cannot be used.
+ */
+export function checkFileOfNewSlot(
+  { path }: FileOptions,
+  slot: string,
+  { system, timeline }: SystemIdentity,
+): void {
+  const examined = examine({ path, slot, system, timeline });
+  checkCreatable(examined);
+  if (examined.position === undefined) return;
+  const at = formatLsn(examined.position);
+  throw new PgtailError(
+    EXIT.slot,
+    `slot ${JSON.stringify(slot)} does not exist any more, and ${path} holds its changes up to ${at}: those that come between would be missing in the file`,
+    { hint: 'begin a new file with a new slot' },
+  );
 }
 
 export class FileTarget implements Output {

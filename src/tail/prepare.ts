@@ -29,6 +29,7 @@ import {
 import type { ReplicationSession } from '../walsender/session.ts';
 import { prepareSlot, type ReadySlot } from '../walsender/slot.ts';
 import { identifySystem, type SystemIdentity } from '../walsender/timeline.ts';
+import { checkFileOfNewSlot, type FileOptions } from './file-target.ts';
 
 export interface SourceOptions extends PgoutputRequest {
   readonly connection: ConnectionSettings;
@@ -41,6 +42,8 @@ export interface SourceOptions extends PgoutputRequest {
   readonly peek: boolean;
   /** Where to start; undefined: at the slot's position. */
   readonly startLsn: Lsn | undefined;
+  /** Written in the place of the output, with every unit exactly once; NDJSON only. */
+  readonly file: FileOptions | undefined;
   /** Do what is hard to undo. */
   readonly yes: boolean;
 }
@@ -92,6 +95,9 @@ export async function prepareSource(
     checkTwoPhase(options.slot!, found.slot);
   }
   if (options.startLsn !== undefined) checkStart(options.startLsn, options, found);
+  if (options.file !== undefined && options.createSlot && found.slot === undefined) {
+    checkFileOfNewSlot(options.file, options.slot!, identity);
+  }
   const catalog = catalogOf(server, options.encoding);
   const learning = learnPublished(session, publications, catalog, types);
   const { slot: name, createSlot: create, peek } = options;

@@ -116,6 +116,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   #holding = false;
   #lookedAt: number;
   #lastEnd: Lsn | undefined;
+  #hasStarted = false;
   #end: StreamEnd | null = null;
   #resolveEnded: () => void = () => {};
 
@@ -182,6 +183,11 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     return this.#acknowledger.acknowledged;
   }
 
+  /** The slot was ours. */
+  get hasStarted(): boolean {
+    return this.#hasStarted;
+  }
+
   /** The server has said something. */
   get heard(): boolean {
     return this.#heard;
@@ -198,6 +204,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   /** The stream has started. */
   started(): void {
+    this.#hasStarted = true;
     this.#heardAt = this.#uptime();
     const often = Math.max(this.#silencePatience / 10, SHORTEST_LISTEN);
     this.#silenceTimer = setInterval(() => this.#listen(), often);

@@ -26,47 +26,38 @@ import {
 export async function tail(options: TailOptions, environment: TailEnvironment): Promise<void> {
   const { onServerCast, onTypeNotFound } = environment;
   const types = new TypeRegistry({ ...options.rows, onServerCast, onTypeNotFound });
-  const hangup: Hangup = { reopen: () => {} };
-  if (options.file !== undefined) environment.onHangup(() => hangup.reopen());
-  const first = await connectFirst(options, environment, types);
-  if (first === null) return;
+  // before a slot is made, which would stay behind if there is no output
+  const delivery = await Delivery.open(environment.openOutput, options.file);
+  const { file } = delivery;
+  if (file !== null) environment.onHangup(() => file.reopen());
   try {
-    await tailFrom(first, types, hangup);
+    const first = await connectFirst(options, environment, types);
+    if (first === null) return;
+    await tailFrom(first, types, delivery).finally(first.session.destroy);
   } finally {
-    first.session.destroy();
+    delivery.close();
   }
 }
 
-/** What is done on SIGHUP: nothing, before there is a file. */
-interface Hangup {
-  reopen: () => void;
-}
-
-async function tailFrom(first: Connected, types: TypeRegistry, hangup: Hangup): Promise<void> {
-  const { openOutput, newFormatter, signal } = first.environment;
-  const delivery = await Delivery.open(openOutput, first.options.file);
-  hangup.reopen = () => delivery.file?.reopen();
+async function tailFrom(first: Connected, types: TypeRegistry, delivery: Delivery): Promise<void> {
+  const { newFormatter, signal } = first.environment;
   const roots = new PartitionRoots();
   const formatter = newFormatter({ writer: delivery.writer, types, leaves: roots });
   const printed = nothingPrinted();
   const patience = readerPatience(signal);
   const stopping = someTimeAfter(signal, COST_PATIENCE_AFTER_STOP);
   const printing: Printing = { delivery, formatter, types, roots, printed, patience };
-  try {
-    for (let connected = first; ; ) {
-      const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
-      const next = await goOn(connected, stream, printing);
-      if (next === null) {
-        await tellCost(connected, stopping);
-        break;
-      }
-      connected = next;
+  for (let connected = first; ; ) {
+    const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
+    const next = await goOn(connected, stream, printing);
+    if (next === null) {
+      if (stream.hasStarted) await tellCost(connected, stopping);
+      break;
     }
-    // a reader that is still there gets what was printed before the connection was lost
-    await Promise.race([delivery.allAccepted(), patience]);
-  } finally {
-    delivery.close();
+    connected = next;
   }
+  // a reader that is still there gets what was printed before the connection was lost
+  await Promise.race([delivery.allAccepted(), patience]);
 }
 
 /** How long the end of a run waits to hear what its slot costs, in ms. */

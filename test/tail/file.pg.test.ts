@@ -198,6 +198,37 @@ describe('a file that is not for this', () => {
     );
   });
 
+  it('leaves no slot behind that was to be made with it', async () => {
+    await using shop = await Shop.open();
+    using folder = temporaryFolder();
+    const notes = join(folder.path, 'notes.txt');
+    writeFileSync(notes, 'dear diary\n');
+    const slot = `${shop.slot}_new`;
+    const create = [...shop.database.options, '-P', 'shop', '-S', slot, '--create-slot'];
+    for (const path of [notes, '/nonexistent/out.ndjson', folder.path]) {
+      for (const format of ['ndjson', 'pretty']) {
+        if (path === notes && format === 'pretty') continue; // appended to
+        const { code } = await runPgtail([...create, '-f', path, '--format', format]);
+        expect({ path, format, code }).toEqual({ path, format, code: 8 });
+      }
+    }
+    const made = 'SELECT FROM pg_replication_slots WHERE slot_name = $1';
+    expect(await shop.database.query(made, [slot])).toEqual([]);
+  });
+
+  it('goes on where a slot ends that is gone: exit code 6, and none is made in its place', async () => {
+    await using shop = await Shop.open();
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'out.ndjson');
+    await shop.order(1);
+    await runPgtail([...shop.args, '-f', path, '--no-follow']);
+    const before = read(path);
+    await shop.database.query('SELECT pg_drop_replication_slot($1)', [shop.slot]);
+    const { code, stderr } = await runPgtail([...shop.args, '-f', path, '--create-slot']);
+    expect({ code, file: read(path) }).toEqual({ code: 6, file: before });
+    expect(stderr).toContain('would be missing in the file');
+  });
+
   it.each([
     [['-f', 'x'], '--file needs a slot'],
     [['-f', 'x', '-S', 's', '--streaming', 'on'], '--file cannot be used with --streaming on'],

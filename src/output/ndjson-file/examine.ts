@@ -2,6 +2,7 @@
 // Reads only: another process may be writing the file.
 
 import { constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { EXIT, PgtailError } from '../../errors.ts';
 import type { Lsn } from '../../lsn.ts';
 import { fileFailure, foreignFile, notOurFile } from './failure.ts';
@@ -82,6 +83,16 @@ export function examine(options: ExamineOptions): Examined {
       position: header === null ? rotatedPosition(files, target, options) : contents?.position,
       timeline: contents && lastTimeline(files, target, contents, options),
     };
+  } catch (error) {
+    throw fileFailure('open', path, error);
+  }
+}
+
+/** @throws PgtailError (output) if a file that is not there yet cannot be made. */
+export function checkCreatable({ path, target, status }: Examined, files = nodeFileSystem): void {
+  if (status !== null) return;
+  try {
+    files.checkWritable(dirname(target));
   } catch (error) {
     throw fileFailure('open', path, error);
   }

@@ -88,6 +88,9 @@ export async function environmentOf(
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
     },
+    onPromoted: () => {
+      if (verbosity !== 'quiet') printNotice('the standby was promoted: going on with it');
+    },
     onLost: (error, attempt) => {
       // told when it happens, and then only to those who want to know more
       if (verbosity === 'verbose' || (verbosity === 'normal' && attempt === 1)) {

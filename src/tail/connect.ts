@@ -12,8 +12,9 @@ import { checkSameHistory, checkWithinWal } from '../walsender/timeline.ts';
 import { backoff } from './backoff.ts';
 import type { TailEnvironment, TailOptions } from './environment.ts';
 import { prepareSource, type Source } from './prepare.ts';
+import { unlessAborted, unlessLate } from './stopping.ts';
 import type { DroppedOption, StreamRun } from './stream-run.ts';
-import { answered, type Connected, someTimeAfter, usualPatience } from './streaming.ts';
+import { answered, type Connected, usualPatience } from './streaming.ts';
 
 /** Null: told to stop meanwhile. @throws PgtailError; the first connection is not tried again. */
 export async function connectFirst(
@@ -54,6 +55,16 @@ export interface Departure {
   readonly position: Lsn | undefined;
 }
 
+/** To go on with a server that was promoted meanwhile. Null: told to stop meanwhile. */
+export async function connectPromoted(
+  departure: Departure,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const { environment, options } = departure.connected;
+  environment.onPromoted();
+  return await connectAtOnce(departure, options, types);
+}
+
 /** To go on without an option that turned out not to do. Null: told to stop meanwhile. */
 export async function connectWithout(
   dropped: DroppedOption,
@@ -66,11 +77,20 @@ export async function connectWithout(
     ...connected.options,
     ...(dropped === 'binary' ? { binary: false } : { streaming: 'off' }),
   };
+  return await connectAtOnce(departure, options, types);
+}
+
+async function connectAtOnce(
+  departure: Departure,
+  options: TailOptions,
+  types: TypeRegistry,
+): Promise<Connected | null> {
   try {
     return await connectOnce(departure, options, types);
   } catch (error) {
     if (!options.reconnect || !isTransient(error)) throw error;
-    return await reconnect(error, { ...departure, connected: { ...connected, options } }, types);
+    const connected = { ...departure.connected, options };
+    return await reconnect(error, { ...departure, connected }, types);
   }
 }
 
@@ -157,10 +177,16 @@ async function checkHistory(
   position: Lsn | undefined,
 ): Promise<void> {
   if (position === undefined) return;
+  if (isSameServer(before, source)) return;
   await checkSameHistory(session, before.identity, source.identity, position);
   if (source.identity.timeline !== before.identity.timeline) return;
   checkWithinWal(position, source.server.walEnd);
 }
+
+/** One that was not even restarted has sent only what is its history, also if it was promoted. */
+const isSameServer = (before: Source, now: Source): boolean =>
+  before.identity.system === now.identity.system &&
+  before.server.startedAt === now.server.startedAt;
 
 interface Opened {
   readonly session: ReplicationSession;
@@ -235,7 +261,7 @@ async function preparedSource(
     // making a slot may take its time
     const mayWait = options.createSlot || options.slot === undefined;
     const prepared = mayWait ? preparing : answered(preparing);
-    const source = await Promise.race([prepared, someTimeAfter(signal, CANCEL_PATIENCE)]);
+    const source = await unlessLate(prepared, signal, CANCEL_PATIENCE);
     return signal.aborted || !source ? null : source;
   } catch (error) {
     if (signal.aborted) return null;
@@ -244,17 +270,4 @@ async function preparedSource(
     signal.removeEventListener('abort', cancel);
     clearInterval(again);
   }
-}
-
-/** Null if the signal comes first; what is being waited for is then left to itself. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  if (signal.aborted) return null;
-  let onAbort = (): void => {};
-  const aborted = new Promise<null>((resolve) => {
-    onAbort = () => resolve(null);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  return Promise.race([promise, aborted]).finally(() =>
-    signal.removeEventListener('abort', onAbort),
-  );
 }

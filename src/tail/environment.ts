@@ -52,6 +52,8 @@ export interface TailEnvironment {
   readonly onStart: (source: Source) => void;
   /** The stream begins anew without an option that turned out not to do. */
   readonly onAgain: (without: DroppedOption) => void;
+  /** The standby that is read has become a primary: the stream begins anew on its new timeline. */
+  readonly onPromoted: () => void;
   /** The connection was lost, or cannot be made again yet; called for every attempt. */
   readonly onLost: (error: PgtailError, attempt: number) => void;
   /** The stream goes on behind this position; undefined: where the slot stands. */

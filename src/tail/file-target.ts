@@ -115,6 +115,12 @@ export class FileTarget implements Output {
     this.#output?.reopen();
   }
 
+  /** What comes from now on is of another timeline. To be called between units, as after cutBack. */
+  timelineChanged(timeline: number): void {
+    if (timeline !== this.#timeline) this.#output?.timelineChanged(timeline);
+    this.#timeline = timeline;
+  }
+
   close(): void {
     this.#output?.close();
   }
@@ -147,8 +153,7 @@ export class FileTarget implements Output {
       this.#output = null;
       throw changed(new FileChanged(this.#options.path));
     }
-    if (timeline !== this.#timeline) output.timelineChanged(timeline);
-    this.#timeline = timeline;
+    this.timelineChanged(timeline);
   }
 }
 

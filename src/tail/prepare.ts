@@ -16,6 +16,7 @@ import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import type { MoneyLocale } from '../walsender/money-locale.ts';
 import {
+  checkRecovery,
   checkSlot,
   checkStart,
   checkTwoPhase,
@@ -86,6 +87,7 @@ export async function prepareSource(
   const found = await readPreflight(session, options.slot, options.publications);
   const { server, money } = found;
   checkWalLevel(server);
+  checkRecovery(server, options.slot, found.slot);
   // a slot of another database first: a publication missing here is then no surprise
   if (found.slot !== undefined) checkSlot(options.slot!, found.slot, server.database);
   checkSupported(options, server.major);

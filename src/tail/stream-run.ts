@@ -13,6 +13,7 @@ import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
 import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
 import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import { PromotionWatch } from '../walsender/promotion-watch.ts';
 import type { ReplicationSession, StreamHandler } from '../walsender/session.ts';
 import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
 import type { TextReader } from '../wire/cursor.ts';
@@ -36,6 +37,8 @@ export type DroppedOption = 'binary' | 'buffer';
 /** Why a stream ended. */
 export type StreamEnd =
   | { readonly reason: 'done' | 'signal' | 'reader gone' | 'server stops' }
+  /** The standby that is read has become a primary, on another timeline. */
+  | { readonly reason: 'promoted' }
   /** It can only go on without an option: on a new connection, behind the last unit. */
   | { readonly reason: 'again'; readonly without: DroppedOption }
   | { readonly reason: 'error'; readonly error: unknown };
@@ -67,6 +70,8 @@ export interface StreamRunOptions {
   readonly idleTimeout: number | undefined;
   /** After so many ms without a sign of life the server is taken for lost; half of it: asked. */
   readonly silencePatience: number;
+  /** The server is a standby, and it matters to know when it is none any more. */
+  readonly watchPromotion: boolean;
 }
 
 /** How long a reader may keep us from reading before a shutdown is watched for, in ms. */
@@ -94,6 +99,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   readonly #decoder: PgoutputDecoder;
   readonly #acknowledger: Acknowledger;
   readonly #shutdownWatch: ShutdownWatch;
+  readonly #promotionWatch: PromotionWatch | null;
   readonly #stopAt: Lsn | undefined;
   readonly #types: TypeRegistry;
   readonly #typeLookup: TypeLookup;
@@ -155,6 +161,10 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     if (this.#buffered !== null) this.#buffered.decoder = this.#decoder;
     const onShutdown = (): void => this.stop({ reason: 'server stops' });
     this.#shutdownWatch = new ShutdownWatch(session.ordinaryConfig, onShutdown);
+    const onPromoted = (): void => this.stop({ reason: 'promoted' });
+    this.#promotionWatch = options.watchPromotion
+      ? new PromotionWatch(session.ordinaryConfig, onPromoted)
+      : null;
     delivery.listener = this;
   }
 
@@ -186,6 +196,11 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   /** The slot was ours. */
   get hasStarted(): boolean {
     return this.#hasStarted;
+  }
+
+  /** The timeline of a standby that was promoted since the stream began; undefined: it was not. */
+  async newTimeline(): Promise<number | undefined> {
+    return await this.#promotionWatch?.timeline();
   }
 
   /** The server has said something. */
@@ -243,6 +258,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     clearInterval(this.#pollTimer);
     this.#buffered?.discard();
     this.#typeLookup.close();
+    this.#promotionWatch?.close();
   }
 
   /** From the session: one message of the replication stream. */
@@ -260,6 +276,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#unanswered = 0;
     this.#flush();
     this.#lookAgain();
+    this.#promotionWatch?.lookSoon();
     if (this.#end === null) this.#acknowledger.update();
   }
 

@@ -19,7 +19,9 @@ import { hasSqlState, slotHolder, startFailure, streamFailure } from '../walsend
 import type { ReplicationSession } from '../walsender/session.ts';
 import type { Delivery } from './delivery.ts';
 import type { TailEnvironment, TailOptions } from './environment.ts';
+import type { FileTarget } from './file-target.ts';
 import { catalogOf, type Source } from './prepare.ts';
+import { withReaderPatience } from './stopping.ts';
 import { StreamRun } from './stream-run.ts';
 import { TypeLookup } from './type-lookup.ts';
 
@@ -60,8 +62,6 @@ export interface Printing {
   readonly types: TypeRegistry;
   readonly roots: PartitionRoots;
   readonly printed: PrintedAnnouncements;
-  /** A reader that does not read is waited for until then: some time after the user's stop. */
-  readonly patience: Promise<void>;
 }
 
 /** Streams until there is a reason to stop, and delivers and acknowledges the rest. */
@@ -74,7 +74,7 @@ export async function streamFrom(connected: Connected, printing: Printing): Prom
   try {
     await untilEnd(stream, connected, printing.delivery);
     stream.lastFlush();
-    await endStream(stream, printing);
+    await endStream(stream, printing.delivery, signal);
   } finally {
     signal.removeEventListener('abort', onAbort);
     stream.close();
@@ -107,6 +107,8 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     serverTimeout: source.server.walSenderTimeout,
     commitsWait: source.commitsWait,
     silencePatience: silencePatience ?? usualPatience(source),
+    // only a file has to say which timeline its positions are of
+    watchPromotion: source.server.inRecovery && delivery.file !== null,
   });
 }
 
@@ -218,29 +220,24 @@ async function endOwnWalsender(session: ReplicationSession, pid: number): Promis
  * Ends the connection once what was formatted is delivered, unless somebody waits for us to stop: a
  * server comes before a reader that may never read, and a connection that is lost before both.
  */
-async function endStream(stream: StreamRun, { delivery, patience }: Printing): Promise<void> {
+async function endStream(
+  stream: StreamRun,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<void> {
   if (stream.isLost) return;
   if (delivery.file !== null) {
-    await Promise.race([delivery.file.cutBack(), patience]);
+    await withReaderPatience(settle(delivery.file, stream), signal);
   } else if (stream.end?.reason !== 'server stops') {
-    await Promise.race([delivery.allAccepted(), patience]);
+    await withReaderPatience(delivery.allAccepted(), signal);
   }
   await stream.endSession();
 }
 
-/** How long a user's stop waits for a reader that does not read, in ms. */
-const LAST_WRITE_PATIENCE = 500;
-
-/** Ends some time after the user asked to stop. */
-export const readerPatience = (signal: AbortSignal): Promise<void> =>
-  someTimeAfter(signal, LAST_WRITE_PATIENCE);
-
-/** Settles so many ms after the signal. */
-export async function someTimeAfter(signal: AbortSignal, ms: number): Promise<void> {
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  }
-  await delay(ms);
+async function settle(file: FileTarget, stream: StreamRun): Promise<void> {
+  await file.cutBack();
+  const timeline = await stream.newTimeline();
+  if (timeline !== undefined) file.timelineChanged(timeline);
 }
 
 export function serverEndedStream(): PgtailError {

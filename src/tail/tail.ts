@@ -9,18 +9,18 @@ import { PartitionRoots } from '../changes/partition-roots.ts';
 import { EXIT, isTransient, PgtailError } from '../errors.ts';
 import { formatLsn, type Lsn } from '../lsn.ts';
 import { TypeRegistry } from '../pgtypes/type-registry.ts';
-import { connectFirst, connectWithout, type Departure, reconnect } from './connect.ts';
+import {
+  connectFirst,
+  connectPromoted,
+  connectWithout,
+  type Departure,
+  reconnect,
+} from './connect.ts';
 import { Delivery } from './delivery.ts';
 import type { TailEnvironment, TailOptions } from './environment.ts';
+import { unlessLate, withReaderPatience } from './stopping.ts';
 import type { StreamEnd, StreamRun } from './stream-run.ts';
-import {
-  type Connected,
-  type Printing,
-  readerPatience,
-  serverEndedStream,
-  someTimeAfter,
-  streamFrom,
-} from './streaming.ts';
+import { type Connected, type Printing, serverEndedStream, streamFrom } from './streaming.ts';
 
 /** Tails until done or told to stop. @throws PgtailError with the exit code. */
 export async function tail(options: TailOptions, environment: TailEnvironment): Promise<void> {
@@ -40,40 +40,42 @@ export async function tail(options: TailOptions, environment: TailEnvironment): 
 }
 
 async function tailFrom(first: Connected, types: TypeRegistry, delivery: Delivery): Promise<void> {
-  const { newFormatter, signal } = first.environment;
+  const { newFormatter } = first.environment;
   const roots = new PartitionRoots();
   const formatter = newFormatter({ writer: delivery.writer, types, leaves: roots });
   const printed = nothingPrinted();
-  const patience = readerPatience(signal);
-  const stopping = someTimeAfter(signal, COST_PATIENCE_AFTER_STOP);
-  const printing: Printing = { delivery, formatter, types, roots, printed, patience };
+  const printing: Printing = { delivery, formatter, types, roots, printed };
   for (let connected = first; ; ) {
     const stream = await streamFrom(connected, printing).finally(connected.session.destroy);
     const next = await goOn(connected, stream, printing);
-    if (next === null) {
-      if (stream.hasStarted) await tellCost(connected, stopping);
-      break;
-    }
+    if (next === null) return await takeLeave(connected, stream, delivery);
     connected = next;
   }
-  // a reader that is still there gets what was printed before the connection was lost
-  await Promise.race([delivery.allAccepted(), patience]);
 }
 
-/** How long the end of a run waits to hear what its slot costs, in ms. */
+async function takeLeave(
+  connected: Connected,
+  stream: StreamRun,
+  delivery: Delivery,
+): Promise<void> {
+  const { signal } = connected.environment;
+  if (stream.hasStarted) await tellCost(connected);
+  // a reader that is still there gets what was printed before the connection was lost
+  const isCut = stream.isLost || stream.end?.reason === 'server stops';
+  if (isCut) await withReaderPatience(delivery.allAccepted(), signal);
+}
+
+/** How long the end of a run waits to hear what its slot costs, in ms; and after a user's stop. */
 const COST_PATIENCE = 2000;
-/** A stop is over in a second. */
-const COST_PATIENCE_AFTER_STOP = 900;
+const COST_PATIENCE_AFTER_STOP = 300;
 
 /** What stays behind on the server. Who cannot ask for it, or gets no answer, is told nothing. */
-async function tellCost(
-  { source, session, environment }: Connected,
-  stopped: Promise<void>,
-): Promise<void> {
+async function tellCost({ source, session, environment }: Connected): Promise<void> {
   const { name, temporary } = source.slot;
   if (temporary) return;
   const asking = withCatalog(session.ordinaryConfig, (query) => retainedWal(query, name));
-  const bytes = await Promise.race([asking, stopped, delay(COST_PATIENCE)]).catch(() => undefined);
+  const soon = unlessLate(asking, environment.signal, COST_PATIENCE_AFTER_STOP);
+  const bytes = await Promise.race([soon, delay(COST_PATIENCE)]).catch(() => undefined);
   if (typeof bytes === 'number') environment.onSlotKept(name, bytes);
 }
 
@@ -83,20 +85,30 @@ async function goOn(
   stream: StreamRun,
   printing: Printing,
 ): Promise<Connected | null> {
-  const loss = lossOf(stream.end);
-  if (loss === null && stream.end?.reason !== 'again') return throwIfFailed(stream.end);
+  const { end } = stream;
+  const loss = lossOf(end);
+  const mayGoOn = loss !== null || end?.reason === 'again' || end?.reason === 'promoted';
+  if (!mayGoOn) return throwIfFailed(end);
   if (loss !== null && !connected.options.reconnect) throw loss;
   const position = stream.lastEnd ?? connected.from;
   const departure: Departure = { connected, stream, position };
   const known = position ?? connected.source.slot.position;
   await voidUnfinished(stream, printing, known);
-  const next =
-    stream.end?.reason === 'again'
-      ? await connectWithout(stream.end.without, departure, printing.types)
-      : await reconnect(loss!, departure, printing.types);
+  const next = await nextConnection(loss, departure, printing.types);
   if (next?.source.slot.temporary && next.from === undefined) printGap(known, next, printing);
   if (next !== null && wasMoved(next)) tellMoved(known, next, printing);
   return next;
+}
+
+async function nextConnection(
+  loss: PgtailError | null,
+  departure: Departure,
+  types: TypeRegistry,
+): Promise<Connected | null> {
+  const { end } = departure.stream;
+  if (loss !== null) return await reconnect(loss, departure, types);
+  if (end?.reason === 'again') return await connectWithout(end.without, departure, types);
+  return await connectPromoted(departure, types);
 }
 
 /** What was not printed whole comes again: a file forgets it, and a reader is told. */

@@ -25,6 +25,10 @@ export interface ServerFacts {
   readonly walSenderTimeout: number;
   /** Everything committed before the question was asked stands before this position. */
   readonly walEnd: Lsn;
+  /** It is a standby, and replays what another server writes. */
+  readonly inRecovery: boolean;
+  /** When its postmaster started, as the server writes it: a promotion does not change it. */
+  readonly startedAt: string;
 }
 
 /** A row of pg_replication_slots: what every major has, and what newer ones add. */
@@ -39,6 +43,8 @@ export interface SlotFacts {
   readonly twoPhase: boolean;
   /** 17+ */
   readonly invalidationReason: string | null;
+  /** Kept by a standby as a copy of its primary's (17+); stays so after a promotion. */
+  readonly synced: boolean;
 }
 
 export interface Preflight {
@@ -64,6 +70,8 @@ const serverRow = z.object({
   synchronous_standby_names: z.string(),
   wal_sender_timeout: z.coerce.number(),
   wal_end: lsnText,
+  in_recovery: z.enum(['t', 'f']),
+  started_at: z.string(),
 });
 
 const publicationRow = z.object({ pubname: z.string() });
@@ -76,6 +84,7 @@ const slotJson = z.object({
   wal_status: z.string().nullable().default(null),
   two_phase: z.boolean().nullable().default(false),
   invalidation_reason: z.string().nullable().default(null),
+  synced: z.boolean().default(false),
 });
 
 const publicationSql = (condition = 'true'): string =>
@@ -98,7 +107,9 @@ SELECT current_setting('server_version_num') AS server_version_num,
        current_setting('server_encoding') AS encoding,
        (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout') AS wal_sender_timeout,
        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
-            ELSE pg_current_wal_insert_lsn() END AS wal_end;
+            ELSE pg_current_wal_insert_lsn() END AS wal_end,
+       pg_is_in_recovery() AS in_recovery,
+       extract(epoch FROM pg_postmaster_start_time()) AS started_at;
 ${publicationSql(isOneOf(publications))}`;
 
 /** row_to_json gives the columns that this server's version has, whichever they are. */
@@ -151,6 +162,8 @@ function serverFacts(rows: QueryRows): ServerFacts {
     synchronousStandbyNames: row.synchronous_standby_names,
     walSenderTimeout: row.wal_sender_timeout,
     walEnd: beforePageHeader(row.wal_end),
+    inRecovery: row.in_recovery === 't',
+    startedAt: row.started_at,
   };
 }
 
@@ -176,6 +189,7 @@ function slotFacts(rows: QueryRows): SlotFacts | undefined {
     walStatus: row.wal_status,
     twoPhase: row.two_phase ?? false,
     invalidationReason: row.invalidation_reason,
+    synced: row.synced,
   };
 }
 
@@ -203,6 +217,32 @@ export function checkWalLevel({ walLevel, major }: ServerFacts): void {
     hint: 'ALTER SYSTEM SET wal_level = logical; and restart the server',
   });
 }
+
+const FIRST_WITH_STANDBY_DECODING = 16;
+
+/** @throws PgtailError (exit code 4) on a standby that decodes nothing, or not yet. */
+export function checkRecovery(
+  { inRecovery, major }: ServerFacts,
+  name: string | undefined,
+  slot: SlotFacts | undefined,
+): void {
+  if (!inRecovery) return;
+  if (major < FIRST_WITH_STANDBY_DECODING) {
+    const since = `changes can be read on one from PostgreSQL ${FIRST_WITH_STANDBY_DECODING} on`;
+    throw notPromoted(`the server is a standby, and ${since}: this is ${major}`);
+  }
+  if (!slot?.synced) return;
+  throw notPromoted(
+    `slot ${JSON.stringify(name)} is the copy that this standby keeps of its primary's: it can be read after a promotion`,
+  );
+}
+
+/** Where a standby is about to take over, somebody may come too early. */
+const notPromoted = (message: string): PgtailError =>
+  new PgtailError(EXIT.notReady, message, {
+    hint: 'connect to the primary, or promote this server: SELECT pg_promote();',
+    transient: true,
+  });
 
 /**
  * The publications to read: those asked for, or the only one there is.

@@ -24,20 +24,29 @@ export type PieceLengths = () => readonly number[];
 
 const WHOLE: PieceLengths = () => [];
 
+/** A server to pass connections on to. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
+  #target: Target;
   readonly #links = new Set<ProxyLink>();
   #pieceLengths = WHOLE;
   #passable = Promise.resolve();
   #thaw = (): void => {};
 
-  private constructor(target: { host: string; port: number }, tamper: Tamper | null) {
+  private constructor(target: Target, tamper: Tamper | null) {
+    this.#target = target;
     const network = {
       passable: () => this.#passable,
       pieces: (chunk: Buffer) => cut(chunk, this.#pieceLengths()),
     };
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
-      const upstream = connect({ ...target, allowHalfOpen: true });
+      const { host, port } = this.#target;
+      const upstream = connect({ host, port, allowHalfOpen: true });
       const rewrite = tamper === null ? (chunk: Buffer) => chunk : rewriter(tamper);
       for (const link of this.#links) if (!link.isOpen) this.#links.delete(link);
       this.#links.add(new ProxyLink(client, upstream, network, rewrite));
@@ -45,11 +54,8 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /** Without `tamper` bytes come in the chunks in which they arrived. */
-  static async start(
-    target: { readonly host: string; readonly port: number },
-    tamper: Tamper | null = null,
-  ): Promise<FaultProxy> {
-    const proxy = new FaultProxy({ host: target.host, port: target.port }, tamper);
+  static async start(target: Target, tamper: Tamper | null = null): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, tamper);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -57,6 +63,11 @@ export class FaultProxy implements AsyncDisposable {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port; // listening on TCP
+  }
+
+  /** New connections go there from now on, as after a switchover. */
+  retarget(target: Target): void {
+    this.#target = target;
   }
 
   /** From now on nothing of the connections that are open arrives on the other side, ends included. */

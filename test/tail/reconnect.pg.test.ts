@@ -1,5 +1,6 @@
 // Connections that are lost, in every way a connection can be: the tail goes on where it was.
 
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
@@ -145,16 +146,32 @@ describe('a tail whose walsender is ended', () => {
   });
 });
 
-describe.each(['fast', 'immediate'] as const)('a %s restart of the server', (mode) => {
+/** A smart shutdown waits for every session that is not a walsender's. */
+async function endSessions(): Promise<void> {
+  const admin = new Client(own.connectionConfig());
+  await admin.connect();
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+  );
+  await admin.end();
+}
+
+describe.each([
+  ['a smart shutdown', () => own.shutDown('smart')],
+  ['a fast shutdown', () => own.shutDown('fast')],
+  ['an immediate shutdown', () => own.shutDown('immediate')],
+  ['a crash', () => own.crash()],
+])('%s of the server', (_, goDown) => {
   it('is waited for, however long it takes', async () => {
     await using shop = await Shop.open(server);
     await using child = startPgtail([...shop.args, '-v']);
     await child.started();
     await shop.order(1);
     await child.output(/"op":"commit"/);
+    await endSessions();
     const begun = performance.now();
-    if (mode === 'fast') await own.shutDown('fast');
-    else await own.crash();
+    await goDown();
     expectNoHang(performance.now() - begun, 5000);
     // refused more than once
     await child.notice(/(cannot connect[\s\S]*){2}/);

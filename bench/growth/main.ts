@@ -17,7 +17,7 @@ import {
   startBenchmarkServer,
   withClient,
 } from '../server/benchmark-server.ts';
-import { SHAPES } from '../server/orders.ts';
+import { SHAPES, shapeNamed } from '../server/orders.ts';
 import { prepareDatabase, type RecordedWal, recordWal } from '../server/recorded-wal.ts';
 import { ALL_TABLES, makeRelations, spreadRows } from './relations.ts';
 
@@ -78,8 +78,8 @@ async function bench(): Promise<void> {
 
 async function allResults(arena: Arena): Promise<Result[]> {
   const { client } = arena;
-  const shape = SHAPES.find(({ name }) => name === values.shape) ?? SHAPES[0]!;
-  const one = await recordWal(client, 'start', 1, SHAPES[0]!.load(1));
+  const shape = shapeNamed(values.shape);
+  const one = await recordWal(client, 'start', 1, shapeNamed('one').load(1));
   const start = new Map([...(await runsOf(arena, one))].map(([name, runs]) => [name, cpu(runs)]));
   const results: Result[] = [];
   for (const rows of list('rows', values.rows)) {

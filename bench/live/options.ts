@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { count } from '../measure/count-option.ts';
 import type { ConnectionKind } from '../server/benchmark-server.ts';
-import { SHAPES, type Shape } from '../server/orders.ts';
+import { SHAPES, type Shape, shapeNamed } from '../server/orders.ts';
 
 export const USAGE = `npm run bench:live -- [OPTIONS]
   --rows N                 row changes in each shape (500000)
@@ -56,12 +56,6 @@ export function liveOptions(args: readonly string[]): LiveOptions | undefined {
     server: values.server,
     json: values.json,
   };
-}
-
-function shapeNamed(name: string): Shape {
-  const shape = SHAPES.find((each) => each.name === name);
-  if (shape !== undefined) return shape;
-  throw new Error(`no shape "${name}": there are ${SHAPES.map((each) => each.name).join(', ')}`);
 }
 
 function connectionKinds(text: string): ConnectionKind[] {

@@ -80,3 +80,10 @@ export const SHAPES: readonly Shape[] = [
 
 const span = (size: number): string =>
   `generate_series(i::bigint * ${size} + 1, (i::bigint + 1) * ${size})`;
+
+/** @throws if there is none of that name */
+export function shapeNamed(name: string): Shape {
+  const shape = SHAPES.find((each) => each.name === name);
+  if (shape !== undefined) return shape;
+  throw new Error(`no shape "${name}": there are ${SHAPES.map((each) => each.name).join(', ')}`);
+}

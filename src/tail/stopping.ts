@@ -7,7 +7,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 }
 
 /** How long a user's stop waits for a reader that does not read, in ms. */
-const LAST_WRITE_PATIENCE = 500;
+const LAST_WRITE_PATIENCE = 300;
 
 /** Settles with the work, or some time after the user asked to stop. */
 export async function withReaderPatience(work: Promise<void>, signal: AbortSignal): Promise<void> {

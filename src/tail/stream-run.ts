@@ -123,6 +123,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   #lookedAt: number;
   #lastEnd: Lsn | undefined;
   #hasStarted = false;
+  #answeredAtEnd = false;
   #end: StreamEnd | null = null;
   #resolveEnded: () => void = () => {};
 
@@ -193,6 +194,11 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     return this.#acknowledger.acknowledged;
   }
 
+  /** The server ended the connection in its turn. */
+  get answeredAtEnd(): boolean {
+    return this.#answeredAtEnd;
+  }
+
   /** The slot was ours. */
   get hasStarted(): boolean {
     return this.#hasStarted;
@@ -247,7 +253,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
 
   /** Acknowledges what has arrived, and ends the connection. */
   async endSession(): Promise<void> {
-    await this.#session.finish(this.#acknowledger.lastStatus(), this.#acknowledger.halfReceived);
+    const { halfReceived } = this.#acknowledger;
+    this.#answeredAtEnd = await this.#session.finish(this.#acknowledger.lastStatus(), halfReceived);
   }
 
   close(): void {

@@ -107,8 +107,8 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     serverTimeout: source.server.walSenderTimeout,
     commitsWait: source.commitsWait,
     silencePatience: silencePatience ?? usualPatience(source),
-    // only a file has to say which timeline its positions are of
-    watchPromotion: source.server.inRecovery && delivery.file !== null,
+    // positions that were printed are of the timeline that is known when they are compared
+    watchPromotion: source.server.inRecovery,
   });
 }
 

@@ -59,7 +59,7 @@ async function takeLeave(
   delivery: Delivery,
 ): Promise<void> {
   const { signal } = connected.environment;
-  if (stream.hasStarted) await tellCost(connected);
+  if (stream.hasStarted && stream.answeredAtEnd) await tellCost(connected);
   // a reader that is still there gets what was printed before the connection was lost
   const isCut = stream.isLost || stream.end?.reason === 'server stops';
   if (isCut) await withReaderPatience(delivery.allAccepted(), signal);

@@ -6,8 +6,8 @@ import type { ClientConfig } from 'pg';
 import { z } from 'zod';
 import { CatalogConnection } from '../catalog/catalog-connection.ts';
 
-/** How long after something arrived it is asked, in ms. */
-const LOOK_AFTER = 1000;
+/** How long after something arrived it is asked, in ms: until then it counts as of the old timeline. */
+const LOOK_AFTER = 200;
 
 /** The name of a WAL file begins with its timeline; in recovery no file has one yet. */
 const TIMELINE_SQL = `SELECT CASE WHEN pg_is_in_recovery() THEN NULL

@@ -57,7 +57,7 @@ const TERMINATE_QUIET = 150;
 /** How long an answer to CopyDone is waited for: it comes in 2 to 3 ms unless the server is busy. */
 const COPY_DONE_PATIENCE = 100;
 /** After this long a connection that does not end is cut, in ms. */
-const CLOSE_DEADLINE = 1000;
+const CLOSE_DEADLINE = 400;
 
 /**
  * The shell that pg-logical-replication provides: it opens the connection. Its acknowledging is
@@ -255,17 +255,25 @@ export class ReplicationSession {
     if (heldAgain === null && !this.#paused) this.#client.connection.stream.resume();
   }
 
-  /** Ends the stream after a last status, and the connection. Frames still coming are dropped. */
-  async finish(lastStatus: Buffer | null, insideTransaction: boolean): Promise<void> {
-    if (this.#closing) return;
+  /**
+   * Ends the stream after a last status, and the connection. Frames still coming are dropped. False:
+   * the server did not answer in time.
+   */
+  async finish(lastStatus: Buffer | null, insideTransaction: boolean): Promise<boolean> {
+    if (this.#closing) return false;
     this.#closing = true;
     const { connection } = this.#client;
     const ended = new Promise<void>((resolve) => connection.once('end', resolve));
     if (this.#streaming && lastStatus !== null) connection.sendCopyFromChunk(lastStatus);
     const stopped = this.#streaming && !insideTransaction && (await this.#copyDone());
     if (!stopped) await this.#terminate();
-    await within(ended, CLOSE_DEADLINE, () => connection.stream.destroy());
+    let answered = true;
+    await within(ended, CLOSE_DEADLINE, () => {
+      answered = false;
+      connection.stream.destroy();
+    });
     this.#released();
+    return answered;
   }
 
   /** Cuts the connection at once. */

@@ -79,7 +79,7 @@ describe.concurrent('a clean stop', () => {
     expect(insertedIds(await rest(shop))).toEqual(range(1001, 101_000));
   });
 
-  it('waits half a second for a reader that does not read, and acknowledges less', async () => {
+  it('waits a moment for a reader that does not read, and acknowledges less', async () => {
     await using shop = await Shop.open();
     using pipe = new OutputPipe();
     await using child = tailInto(pipe, shop.args);

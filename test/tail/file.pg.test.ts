@@ -205,7 +205,7 @@ describe('a file that is not for this', () => {
     writeFileSync(notes, 'dear diary\n');
     const slot = `${shop.slot}_new`;
     const create = [...shop.database.options, '-P', 'shop', '-S', slot, '--create-slot'];
-    for (const path of [notes, '/nonexistent/out.ndjson', folder.path]) {
+    for (const path of [notes, '/nonexistent/out.ndjson', '/proc/out.ndjson', folder.path]) {
       for (const format of ['ndjson', 'pretty']) {
         if (path === notes && format === 'pretty') continue; // appended to
         const { code } = await runPgtail([...create, '-f', path, '--format', format]);

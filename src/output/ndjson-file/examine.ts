@@ -2,7 +2,6 @@
 // Reads only: another process may be writing the file.
 
 import { constants } from 'node:fs';
-import { dirname } from 'node:path';
 import { EXIT, PgtailError } from '../../errors.ts';
 import type { Lsn } from '../../lsn.ts';
 import { fileFailure, foreignFile, notOurFile } from './failure.ts';
@@ -88,11 +87,21 @@ export function examine(options: ExamineOptions): Examined {
   }
 }
 
-/** @throws PgtailError (output) if a file that is not there yet cannot be made. */
+/** As much as a header may be: a limit or a full disk shows only when something is written. */
+const PROBE = Buffer.alloc(LONGEST_HEADER, ' ');
+
+/** @throws PgtailError (output) if a file that is not there yet cannot be made and written. */
 export function checkCreatable({ path, target, status }: Examined, files = nodeFileSystem): void {
   if (status !== null) return;
   try {
-    files.checkWritable(dirname(target));
+    const fd = files.open(target, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      files.writeNow(fd, PROBE, 0);
+      files.syncNow(fd);
+    } finally {
+      files.close(fd);
+      files.remove(target);
+    }
   } catch (error) {
     throw fileFailure('open', path, error);
   }

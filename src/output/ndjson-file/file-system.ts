@@ -19,8 +19,7 @@ export interface FileSystem {
   linkTarget(path: string): string;
   /** The names in a folder. */
   names(folder: string): readonly string[];
-  /** Throws if no file can be made in it. */
-  checkWritable(folder: string): void;
+  remove(path: string): void;
   open(path: string, flags: number, mode?: number): number;
   close(fd: number): void;
   read(fd: number, into: Buffer, position: number): number;
@@ -41,7 +40,7 @@ export const nodeFileSystem: FileSystem = {
   realPath: (path) => fs.realpathSync(path),
   linkTarget: (path) => fs.readlinkSync(path),
   names: (folder) => fs.readdirSync(folder),
-  checkWritable: (folder) => fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK),
+  remove: (path) => fs.unlinkSync(path),
   open: (path, flags, mode) => fs.openSync(path, flags, mode),
   close: (fd) => fs.closeSync(fd),
   read: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),

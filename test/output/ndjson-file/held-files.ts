@@ -25,7 +25,7 @@ export class HeldFiles implements FileSystem {
   readonly realPath = nodeFileSystem.realPath;
   readonly linkTarget = nodeFileSystem.linkTarget;
   readonly names = nodeFileSystem.names;
-  readonly checkWritable = nodeFileSystem.checkWritable;
+  readonly remove = nodeFileSystem.remove;
   readonly open = nodeFileSystem.open;
   readonly read = nodeFileSystem.read;
   readonly truncate = nodeFileSystem.truncate;

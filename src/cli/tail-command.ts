@@ -88,6 +88,10 @@ export async function environmentOf(
     onAgain: (without) => {
       if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
     },
+    onCommitsWait: () => {
+      if (verbosity !== 'quiet')
+        printNotice(`${COMMITS_WAIT}: synchronous_standby_names was changed`);
+    },
     onPromoted: () => {
       if (verbosity !== 'quiet') printNotice('the standby was promoted: going on with it');
     },
@@ -143,14 +147,14 @@ async function formatterFactory(
     new PrettyFormatter({ ...context, theme, columns, now: Date.now, timeZone, rawValues });
 }
 
+const COMMITS_WAIT = 'COMMITs on this server wait for this tail';
+
 /** What others, or the user, will wonder about. */
 function serverWarnings({ server, slot, commitsWait }: Source): string[] {
   const { synchronousStandbyNames: names, walEnd } = server;
   const warnings: string[] = [];
   if (commitsWait) {
-    warnings.push(
-      `COMMITs on this server wait for this tail: synchronous_standby_names is ${JSON.stringify(names)}`,
-    );
+    warnings.push(`${COMMITS_WAIT}: synchronous_standby_names is ${JSON.stringify(names)}`);
   }
   const { position } = slot;
   if (!slot.temporary && position !== undefined && position > walEnd + LONGEST_PAGE_HEADER) {

@@ -44,7 +44,7 @@ export class Acknowledger {
   readonly #now: () => number;
   readonly #uptime: () => number;
   readonly #interval: number;
-  readonly #commitsWait: boolean;
+  #commitsWait: boolean;
   #acknowledged: Lsn = 0n;
   #settledAt: number;
   #timer: NodeJS.Timeout | undefined;
@@ -88,6 +88,18 @@ export class Acknowledger {
   keepalive(walEnd: Lsn, offset: number, replyRequested: boolean): void {
     this.#progress.keepalive(walEnd, offset);
     if (replyRequested) this.#feedback.asked();
+  }
+
+  /** Whether we are a synchronous standby, as far as is known. */
+  get commitsWait(): boolean {
+    return this.#commitsWait;
+  }
+
+  /** It turned out that we are one: from now on every move is told at once. */
+  commitsWaitFromNowOn(): void {
+    this.#commitsWait = true;
+    this.#feedback.commitsWait = true;
+    this.update();
   }
 
   /** Nothing is read from the server for now, so that it cannot ask. */

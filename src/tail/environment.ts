@@ -50,6 +50,8 @@ export interface TailEnvironment {
   readonly onSlotWaits: (open: OpenTransaction) => void;
   /** The stream has started; nothing of it was printed yet. */
   readonly onStart: (source: Source) => void;
+  /** The server has begun to take us for a synchronous standby. */
+  readonly onCommitsWait: () => void;
   /** The stream begins anew without an option that turned out not to do. */
   readonly onAgain: (without: DroppedOption) => void;
   /** The standby that is read has become a primary: the stream begins anew on its new timeline. */

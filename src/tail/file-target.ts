@@ -115,6 +115,11 @@ export class FileTarget implements Output {
     this.#output?.reopen();
   }
 
+  /** Somebody waits for each sync: see `started`. */
+  syncAtOnce(): void {
+    this.#output?.syncAtOnce();
+  }
+
   /** What comes from now on is of another timeline. To be called between units, as after cutBack. */
   timelineChanged(timeline: number): void {
     if (timeline !== this.#timeline) this.#output?.timelineChanged(timeline);

@@ -66,6 +66,10 @@ export interface StreamRunOptions {
   readonly statusInterval: number;
   readonly serverTimeout: number;
   readonly commitsWait: boolean;
+  /** Asks whether they wait by now. */
+  readonly askCommitsWait: () => Promise<boolean>;
+  /** They did not at the start, and do now. */
+  readonly onCommitsWait: () => void;
   /** Stop between units when no message came for so many ms; undefined: never. */
   readonly idleTimeout: number | undefined;
   /** After so many ms without a sign of life the server is taken for lost; half of it: asked. */
@@ -103,6 +107,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   readonly #stopAt: Lsn | undefined;
   readonly #types: TypeRegistry;
   readonly #typeLookup: TypeLookup;
+  readonly #askCommitsWait: () => Promise<boolean>;
+  readonly #onCommitsWait: () => void;
   readonly #uptime: () => number;
   readonly #walStart = { high: 0, low: 0 };
   readonly #silencePatience: number;
@@ -134,6 +140,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#stopAt = options.stopAt;
     this.#types = options.changes.types;
     this.#typeLookup = options.typeLookup;
+    this.#askCommitsWait = options.askCommitsWait;
+    this.#onCommitsWait = options.onCommitsWait;
     this.#uptime = uptime;
     this.#silencePatience = options.silencePatience;
     this.#idleTimeout = options.idleTimeout;
@@ -418,13 +426,22 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.stop({ reason: 'error', error: noAnswer(silence) });
   }
 
-  /** No message tells that a type was altered: those in use are looked at now and then. */
+  /** No message tells that a type was altered, or a setting: they are looked at now and then. */
   #lookAgain(): void {
     if (this.#uptime() - this.#lookedAt < LOOK_AGAIN_AFTER) return;
     this.#lookedAt = this.#uptime();
     this.#types.forgetFailures();
     const used = this.#types.takeUsedTypes();
     if (used.length > 0) void this.#typeLookup.refresh(used);
+    if (!this.#acknowledger.commitsWait) void this.#lookForWaitingCommits();
+  }
+
+  async #lookForWaitingCommits(): Promise<void> {
+    const wait = await this.#askCommitsWait();
+    if (!wait || this.#end !== null) return;
+    this.#onCommitsWait();
+    this.#delivery.file?.syncAtOnce();
+    this.#acknowledger.commitsWaitFromNowOn();
   }
 
   #startReplay(): boolean {

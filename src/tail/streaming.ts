@@ -2,6 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { ByteWriter } from '../byte-writer.ts';
+import { withCatalog } from '../catalog/catalog-connection.ts';
+import { standbyNames } from '../catalog/standby-names.ts';
 import type { PrintedAnnouncements } from '../changes/announcements.ts';
 import type { PartitionRoots } from '../changes/partition-roots.ts';
 import { EXIT, PgtailError } from '../errors.ts';
@@ -15,6 +17,7 @@ import { nameReader } from '../pgtypes/encoding/text-encoding.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
 import { startReplication } from '../walsender/commands.ts';
 import { streamSettings } from '../walsender/pinned-settings.ts';
+import { isSynchronousStandby } from '../walsender/preflight.ts';
 import { hasSqlState, slotHolder, startFailure, streamFailure } from '../walsender/server-error.ts';
 import type { ReplicationSession } from '../walsender/session.ts';
 import type { Delivery } from './delivery.ts';
@@ -106,10 +109,27 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     idleTimeout: options.idleTimeout,
     serverTimeout: source.server.walSenderTimeout,
     commitsWait: source.commitsWait,
+    askCommitsWait: commitsWaitQuestion(connected),
+    onCommitsWait: environment.onCommitsWait,
     silencePatience: silencePatience ?? usualPatience(source),
     // positions that were printed are of the timeline that is known when they are compared
     watchPromotion: source.server.inRecovery,
   });
+}
+
+/** Who may not ask is not told, and does not ask again. */
+function commitsWaitQuestion({ session, options }: Connected): () => Promise<boolean> {
+  let mayAsk = true;
+  return async () => {
+    if (!mayAsk) return false;
+    try {
+      const names = await withCatalog(session.ordinaryConfig, standbyNames);
+      return isSynchronousStandby(options.connection.applicationName, names);
+    } catch {
+      mayAsk = false;
+      return false;
+    }
+  };
 }
 
 export const usualPatience = ({ server }: Source): number =>

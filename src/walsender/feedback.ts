@@ -19,16 +19,17 @@ const MOVED_INTERVAL = 50;
 export class Feedback {
   /** Nothing is being read from the server. */
   deaf = false;
+  /** COMMITs wait for us: the server takes us for a synchronous standby. */
+  commitsWait: boolean;
   readonly #interval: number;
   readonly #deafInterval: number;
-  readonly #commitsWait: boolean;
   #lastSent = Number.NEGATIVE_INFINITY;
   #lastConfirmed: Lsn = -1n;
   #asked = false;
 
   /** Both in ms; `serverTimeout` is wal_sender_timeout, 0 if there is none. */
   constructor(interval: number, serverTimeout: number, commitsWait = false) {
-    this.#commitsWait = commitsWait;
+    this.commitsWait = commitsWait;
     this.#interval = interval === 0 ? Number.POSITIVE_INFINITY : interval;
     const quarter = serverTimeout === 0 ? Number.POSITIVE_INFINITY : serverTimeout / 4;
     this.#deafInterval = Math.min(this.#interval, quarter);
@@ -56,7 +57,7 @@ export class Feedback {
   /** When the next status is due: a time in ms, or Infinity if nobody waits for one. */
   dueAt(confirmed: Lsn): number {
     const moved = confirmed !== this.#lastConfirmed;
-    if (moved && (this.#asked || this.#commitsWait)) return Number.NEGATIVE_INFINITY;
+    if (moved && (this.#asked || this.commitsWait)) return Number.NEGATIVE_INFINITY;
     const wait = this.#wait(moved);
     return wait === Number.POSITIVE_INFINITY ? wait : this.#lastSent + wait;
   }

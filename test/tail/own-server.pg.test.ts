@@ -225,6 +225,21 @@ it('a commit that waits for the tail waits for no timer: a file on standard outp
   expect((await child.stop()).code).toBe(0);
 });
 
+it('a setting that makes commits wait for the tail is noticed while it runs', async () => {
+  await using shop = await Shop.open(server);
+  await using child = startPgtail([...shop.args, '--status-interval', '0']);
+  await child.started();
+  await setting(shop, 'synchronous_standby_names', '*');
+  // the first ones wait for it to look again, or for the server to ask
+  for (let seen = false; !seen; ) {
+    await addOrder(shop);
+    seen = child.stderr.includes('COMMITs on this server wait for this tail');
+  }
+  for (let i = 0; i < 10; i++) await expectWithin(1000, () => addOrder(shop));
+  await setting(shop, 'synchronous_standby_names', '');
+  expect((await child.stop()).code).toBe(0);
+});
+
 it('a commit that waits for the tail waits for no timer: a pipe', async () => {
   await using shop = await Shop.open(server);
   await setting(shop, 'synchronous_standby_names', '*');

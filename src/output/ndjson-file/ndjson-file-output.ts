@@ -288,6 +288,14 @@ export class NdjsonFileOutput implements Output {
     this.#scheduleSync();
   }
 
+  /** What waits for the interval is synced now, and from now on nothing waits for it. */
+  syncAtOnce(): void {
+    this.fsyncInterval = 0;
+    clearTimeout(this.#syncTimer);
+    this.#syncTimer = undefined;
+    this.#scheduleSync();
+  }
+
   /** What a cut will take out again has reached no end of a unit. */
   #markWritten(): void {
     const cut = this.#cuts[0]?.from ?? Number.POSITIVE_INFINITY;

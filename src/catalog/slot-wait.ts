@@ -12,6 +12,8 @@ export type OpenTransaction =
       readonly age: number;
       /** Its latest statement, on one line, without the values in it. */
       readonly query: string;
+      /** Its COMMIT waits for a synchronous standby: perhaps for us, once we have the slot. */
+      readonly waitsForStandby: boolean;
     }
   | { readonly kind: 'prepared'; readonly gid: string; readonly age: number };
 
@@ -20,14 +22,16 @@ const row = z.object({
   gid: z.string().nullable(),
   age: z.coerce.number(),
   query: z.string().nullable(),
+  waits: z.enum(['t', 'f']).nullable(),
 });
 
 const OLDEST_SQL = `
-SELECT pid::text, NULL AS gid, query, began, floor(extract(epoch FROM now() - began)) AS age
-FROM (SELECT pid, query, xact_start AS began FROM pg_stat_activity
+SELECT pid::text, NULL AS gid, query, began, floor(extract(epoch FROM now() - began)) AS age,
+       wait_event = 'SyncRep' AS waits
+FROM (SELECT pid, query, xact_start AS began, wait_event FROM pg_stat_activity
       WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()) AS session
 UNION ALL
-SELECT NULL, gid, NULL, prepared, floor(extract(epoch FROM now() - prepared))
+SELECT NULL, gid, NULL, prepared, floor(extract(epoch FROM now() - prepared)), NULL
 FROM pg_prepared_xacts
 ORDER BY began LIMIT 1;`;
 
@@ -35,9 +39,15 @@ ORDER BY began LIMIT 1;`;
 export async function oldestTransaction(query: RunQuery): Promise<OpenTransaction | undefined> {
   const [[found] = []] = await query(OLDEST_SQL);
   if (found === undefined) return undefined;
-  const { pid, gid, age, query: text } = row.parse(found);
+  const { pid, gid, age, query: text, waits } = row.parse(found);
   if (gid !== null) return { kind: 'prepared', gid, age };
-  return { kind: 'session', pid: pid ?? 0, age, query: withoutValues(text ?? '') };
+  return {
+    kind: 'session',
+    pid: pid ?? 0,
+    age,
+    query: withoutValues(text ?? ''),
+    waitsForStandby: waits === 't',
+  };
 }
 
 const LONGEST_QUERY = 80;

@@ -180,7 +180,10 @@ function openText(open: OpenTransaction): string {
   if (open.kind === 'prepared') {
     return `prepared transaction ${JSON.stringify(open.gid)}, for ${open.age} s`;
   }
-  return `PID ${open.pid}, for ${open.age} s: ${open.query}`;
+  const why = open.waitsForStandby
+    ? ' (its COMMIT waits for a synchronous standby: a slot that exists already could be one)'
+    : '';
+  return `PID ${open.pid}, for ${open.age} s: ${open.query}${why}`;
 }
 
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {

@@ -225,6 +225,24 @@ it('a commit that waits for the tail waits for no timer: a file on standard outp
   expect((await child.stop()).code).toBe(0);
 });
 
+it('a new slot that waits for a commit that waits for a standby says so', async () => {
+  await using shop = await Shop.open(server);
+  await setting(shop, 'synchronous_standby_names', '*');
+  const clerk = await shop.database.connect();
+  const committing = clerk.query('INSERT INTO orders VALUES (1)');
+  await until(async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    return (await shop.database.query(waiting)).length === 1;
+  });
+  await using child = startPgtail([...shop.database.options, '-P', 'shop']);
+  await child.notice(/its COMMIT waits for a synchronous standby/);
+  await setting(shop, 'synchronous_standby_names', '');
+  await committing;
+  await clerk.end();
+  await child.started();
+  expect((await child.stop()).code).toBe(0);
+});
+
 it('a setting that makes commits wait for the tail is noticed while it runs', async () => {
   await using shop = await Shop.open(server);
   await using child = startPgtail([...shop.args, '--status-interval', '0']);

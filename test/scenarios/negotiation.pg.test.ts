@@ -37,5 +37,7 @@ it('without options every server is asked only for what it has', async () => {
     code: 0,
     lines: ['"op":"begin"', '"op":"relation"', '"op":"insert"', '"op":"commit"'],
   });
-  expect(stderr).toMatch(new RegExp(`^pgtail: publication .*PostgreSQL ${major}\n$`));
+  expect(stderr).toMatch(
+    new RegExp(`^pgtail: publication .*PostgreSQL ${major}\npgtail: slot .+ stays, .+\n$`),
+  );
 });

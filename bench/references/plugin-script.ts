@@ -17,7 +17,7 @@ async function main([host, port, user, database, slot, publication, endLsn]: rea
   const out = createWriteStream('', { fd: STDOUT });
   const service = new LogicalReplicationService(
     { host: host!, port: Number(port), user: user!, database: database!, ssl: false },
-    // a status for each row is its default, and nearly doubles the time: nobody should pay that
+    // its default is a status for each row, which nobody should pay for
     { acknowledge: { auto: false, timeoutSeconds: 10 } },
   );
   const lines = new PluginLines();

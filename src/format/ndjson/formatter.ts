@@ -247,7 +247,7 @@ export class NdjsonFormatter implements Formatter {
     const out = this.#out;
     const text = this.#textOf(change.transaction);
     out.reserve(head.length + LINE_ROOM);
-    appendReserved(out, head);
+    appendBlock(out, head);
     if (tables !== undefined) out.text(JSON.stringify(tables.tables));
     out.reserve(LINE_ROOM + text.tail.length);
     appendReserved(out, text.xid);
@@ -262,7 +262,7 @@ export class NdjsonFormatter implements Formatter {
     out.bytes[out.length++] = 0x2f; // '/'
     appendHex(out, change.lsnLow);
     out.bytes[out.length++] = QUOTE;
-    appendReserved(out, text.tail);
+    appendBlock(out, text.tail);
   }
 
   /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
@@ -448,6 +448,15 @@ function closeList(out: ByteWriter, opening: number): void {
   out.reserve(2);
   openBracket(out, opening, OPEN_BRACKET);
   out.bytes[out.length++] = CLOSE_BRACKET;
+}
+
+/**
+ * As appendReserved, for what is longer than a few words: on the narrow rows of `npm run bench` a
+ * line took 510 ns so, and 722 ns with the loop, in two runs one after the other.
+ */
+function appendBlock(out: ByteWriter, source: Buffer): void {
+  out.bytes.set(source, out.length);
+  out.length += source.length;
 }
 
 /** An unsigned number in decimal, into reserved room. */

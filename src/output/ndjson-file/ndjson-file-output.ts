@@ -10,7 +10,7 @@ import { FileChanged, fileFailure } from './failure.ts';
 import type { FileHeader } from './file-header.ts';
 import { nextRotatedFile } from './file-names.ts';
 import { FilePlace } from './file-place.ts';
-import { type FileSystem, statusIfThere, syncFolder } from './file-system.ts';
+import { errorCode, type FileSystem, statusIfThere, syncFolder } from './file-system.ts';
 import { appendHeader, createFile, type OpenFile } from './open-file.ts';
 import { openReplacement } from './replacement.ts';
 import { UnitEnds } from './unit-ends.ts';
@@ -334,9 +334,20 @@ export class NdjsonFileOutput implements Output {
     if (this.#stopped) return;
     const { target } = this.#file;
     if (statusIfThere(this.#files, target)?.id !== this.#file.id) return this.#replaceFile();
-    this.#files.rename(target, nextRotatedFile(this.#files, target));
+    if (!this.#renamed(target)) return this.#replaceFile();
     syncFolder(this.#files, dirname(target));
     this.#writeTo(createFile(this.#files, target, this.#headerHere()));
+  }
+
+  /** False: somebody else was quicker. */
+  #renamed(target: string): boolean {
+    try {
+      this.#files.rename(target, nextRotatedFile(this.#files, target));
+      return true;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return false;
+      throw error;
+    }
   }
 
   async #reopen(): Promise<void> {

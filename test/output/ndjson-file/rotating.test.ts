@@ -1,7 +1,14 @@
 // Full files are renamed and renamed files are opened anew, between units; a crash at any step of
 // it loses nothing and doubles nothing.
 
-import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/errors.ts';
@@ -108,6 +115,26 @@ describe('a full file', () => {
       'shop.ndjson': header(300n),
     });
   });
+});
+
+it('leaves a full file to somebody else who renames it at that very moment', async () => {
+  let others = 0;
+  const files: FileSystem = {
+    ...nodeFileSystem,
+    rename: (from, to) => {
+      rename(from, `${from}.old${others++}`);
+      rename(from, to);
+    },
+  };
+  using run = new FileRun({ files, rotateSize: 1 });
+  run.unit(200n);
+  await until(() => existsSync(`${run.path}.old0`) && existsSync(run.path));
+  run.unit(300n);
+  await run.output.sync();
+  const all = Object.values(filesIn(run)).join('');
+  expect(run.failures).toEqual([]);
+  expect(all).toContain(FIRST);
+  expect(all).toContain(SECOND);
 });
 
 /** The real file system; `calls` names what was done, in order, with the last part of the path. */

@@ -34,6 +34,8 @@ export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
   #target: Target;
   readonly #links = new Set<ProxyLink>();
+  /** How many connections have come so far. */
+  connections = 0;
   #pieceLengths = WHOLE;
   #passable = Promise.resolve();
   #thaw = (): void => {};
@@ -45,6 +47,7 @@ export class FaultProxy implements AsyncDisposable {
       pieces: (chunk: Buffer) => cut(chunk, this.#pieceLengths()),
     };
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      this.connections++;
       const { host, port } = this.#target;
       const upstream = connect({ host, port, allowHalfOpen: true });
       const rewrite = tamper === null ? (chunk: Buffer) => chunk : rewriter(tamper);

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { type PgtailProcess, runPgtail, startPgtail } from '../support/pgtail.ts';
@@ -184,6 +184,8 @@ async function serverTimeout(value: string): Promise<void> {
 }
 
 describe('a server that is silent', () => {
+  afterEach(() => serverTimeout('2s'));
+
   it('is given more time as long as nothing came of it', async () => {
     await using shop = await Shop.open(server);
     await using proxy = await FaultProxy.start(server);
@@ -207,6 +209,7 @@ describe('a server that is silent', () => {
 
   it('is not taken for lost by a tail that was itself stopped for longer', async () => {
     await using shop = await Shop.open(server);
+    if (shop.database.major < 12) return; // pg_stat_replication.reply_time
     await using child = startPgtail(shop.args);
     await child.started();
     await serverTimeout('0');
@@ -222,7 +225,6 @@ describe('a server that is silent', () => {
     await shop.order(3);
     await child.output(/"id":3\b[\s\S]*"op":"commit"/);
     const { code, stderr } = await child.stop();
-    await serverTimeout('2s');
     expect(code).toBe(0);
     expect(stderr).not.toContain('trying to connect again');
   });
@@ -259,7 +261,6 @@ describe('a server that is silent', () => {
     await shop.order(1);
     await child.output(/"op":"commit"/);
     const { code, stdout } = await child.stop();
-    await serverTimeout('2s');
     expect({ code, ids: insertedIds(stdout) }).toEqual({ code: 0, ids: [1] });
   });
 });

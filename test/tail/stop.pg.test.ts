@@ -38,7 +38,8 @@ const endWalsenders = (shop: Shop): Promise<unknown> =>
 
 function viaProxy(shop: Shop, proxy: FaultProxy, more: readonly string[] = []): PgtailProcess {
   const args = [...shop.args, '-h', '127.0.0.1', '-p', String(proxy.port), '-v', ...more];
-  return startPgtail(args, { env: { PGSSLMODE: 'disable' } });
+  // so patient that nothing but the stop can end an attempt
+  return startPgtail(args, { env: { PGSSLMODE: 'disable', PGCONNECT_TIMEOUT: '60' } });
 }
 
 /** Nobody can read the publications, so that whoever connects waits for the answer. */
@@ -70,8 +71,9 @@ describe('a stop within a second', () => {
     await using child = viaProxy(shop, proxy);
     await child.started();
     proxy.freeze();
+    const before = proxy.connections;
     proxy.cut('reset');
-    await child.notice(/trying to connect again/);
+    await until(() => proxy.connections > before, { what: 'another connection' });
     await expectStopInTime(child);
   });
 
@@ -104,8 +106,10 @@ describe('a stop within a second', () => {
     await using reader = startPgtail(shop.args);
     await reader.started();
     await using child = startPgtail(shop.args);
-    const walsenders = `SELECT FROM pg_stat_activity WHERE backend_type = 'walsender'`;
-    await until(async () => (await shop.database.query(walsenders)).length === 2);
+    // its first attempt has failed, and it waits for the next
+    const refused = `SELECT FROM pg_stat_activity WHERE backend_type = 'walsender'
+      AND state = 'idle' AND query LIKE 'START_REPLICATION%'`;
+    await until(async () => (await shop.database.query(refused)).length > 0);
     await expectStopInTime(child);
     expect((await reader.stop()).code).toBe(0);
   });
@@ -195,9 +199,9 @@ describe('a file that others take turns with', () => {
     renameSync(path, `${path}.old`);
     await endWalsenders(shop);
     await child.notice(/connected again/);
-    child.kill('SIGHUP');
     await shop.order(2);
     await untilWritten(path, /"id":2\b[\s\S]*"op":"commit"/);
+    child.kill('SIGHUP');
     await shop.order(3);
     await untilWritten(path, /"id":3\b[\s\S]*"op":"commit"/);
     expect((await child.stop()).code).toBe(0);

@@ -61,7 +61,7 @@ function fitGraphemes(text: string, columns: number, mark: Mark): FittedText {
 }
 
 interface Piece {
-  readonly text: string;
+  text: string;
   readonly escaped: boolean;
 }
 
@@ -73,7 +73,10 @@ function safePieces(grapheme: string): readonly Piece[] {
     const escaped =
       UNSAFE.test(character) ||
       (NEEDS_A_BASE.test(character) && (isTower || pieces.at(-1)?.escaped !== false));
-    pieces.push({ text: escaped ? escapeOf(character) : character, escaped });
+    const before = pieces.at(-1);
+    // what stays together may be one picture: a thumb and its skin tone are as wide as the thumb
+    if (!escaped && before?.escaped === false) before.text += character;
+    else pieces.push({ text: escaped ? escapeOf(character) : character, escaped });
   }
   return pieces;
 }

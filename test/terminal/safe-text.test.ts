@@ -58,4 +58,14 @@ describe('fitText', () => {
     expect(fitText('ab\u202ecd', 9)).toEqual({ text: 'ab', width: 2, whole: false });
     expect(fitText('ab\u202ecd', 10)).toEqual({ text: 'ab\\u{202e}', width: 10, whole: false });
   });
+
+  it('counts a picture as one also where a joiner is left over behind it', () => {
+    const thumb = '\u{1f44d}\u{1f3fd}';
+    expect(fitText(`${thumb}\u200d`, 4)).toEqual({ text: thumb, width: 2, whole: false });
+    expect(fitText(`${thumb}\u200d`, 10)).toEqual({
+      text: `${thumb}\\u{200d}`,
+      width: 10,
+      whole: true,
+    });
+  });
 });

@@ -85,6 +85,11 @@ export class PgtailProcess {
     return this.notice(/^pgtail: publications? .*/m);
   }
 
+  /** It has lost its connection, and goes on with another one. */
+  reconnected(): Promise<string> {
+    return this.notice(/^pgtail: connected again.*$/m);
+  }
+
   /** The first match in what it printed on standard output, now or later. */
   output(pattern: RegExp): Promise<string> {
     return this.#match('stdout', pattern);

@@ -107,6 +107,11 @@ export class Shop implements AsyncDisposable {
     return lsnOf(row!.lsn);
   }
 
+  /** Of the whole server: not for the shared one. */
+  async endWalsenders(): Promise<void> {
+    await this.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_replication');
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.database.drop();
   }

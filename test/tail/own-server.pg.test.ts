@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { expectNoHang, expectWithin } from '../support/in-time.ts';
 import { OutputPipe } from '../support/output-pipe.ts';
+import { startOwnServer } from '../support/own-server.ts';
 import { type PgtailProcess, runPgtail, startPgtail } from '../support/pgtail.ts';
 import { startOnTerminal, temporaryFolder } from '../support/pty.ts';
-import { type SharedServer, startPrivateServer } from '../support/server.ts';
+import type { SharedServer } from '../support/server.ts';
 import { insertedIds, lastEnd, linesOf, lsnOf, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -16,9 +17,7 @@ let own: EmbeddedServer;
 let server: SharedServer;
 
 beforeAll(async () => {
-  own = await startPrivateServer({ wal_sender_timeout: '2s', checkpoint_timeout: '1h' });
-  const { host, port, user, socketDirectory, major, version } = own;
-  server = { host, port, user, socketDirectory, major, version };
+  ({ own, server } = await startOwnServer());
 });
 
 afterAll(() => own.stop());

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { formatLsn } from '../../src/lsn.ts';
 import { FaultProxy, type Target } from '../support/fault-proxy.ts';
-import { type PgtailProcess, runPgtail, startPgtail } from '../support/pgtail.ts';
+import { runPgtail, startPgtail } from '../support/pgtail.ts';
 import { temporaryFolder } from '../support/pty.ts';
 import { sharedServer, startPrivateServer } from '../support/server.ts';
 import {
@@ -77,9 +77,6 @@ const NO_TLS = { env: { PGSSLMODE: 'disable' } };
 const timelinesOf = (file: string): unknown[] =>
   linesOf(file).flatMap(({ op, timeline }: Line) => (op === 'pgtail' ? [timeline] : []));
 
-const reconnected = (child: PgtailProcess): Promise<string> =>
-  child.notice(/^pgtail: connected again.*$/m);
-
 describe.runIf(major >= FIRST_WITH_FAILOVER_SLOTS)('a primary that dies', () => {
   it('is followed by its standby, with a slot that was synchronized to it', async () => {
     await using primary = await startShop();
@@ -111,7 +108,7 @@ describe.runIf(major >= FIRST_WITH_FAILOVER_SLOTS)('a primary that dies', () => 
     expect(early.code).toBe(4);
     expect(early.stderr).toContain('slot "tail" is the copy that this standby keeps');
     await promote(standby);
-    await Promise.all([toFile, toPipe].map(reconnected));
+    await Promise.all([toFile, toPipe].map((child) => child.reconnected()));
     await order(standby, 3);
     await untilWritten(path, /"id":3\b[\s\S]*"op":"commit"/);
     await toPipe.output(/"id":3\b[\s\S]*"op":"commit"/);
@@ -168,7 +165,7 @@ describe.runIf(major >= FIRST_THAT_DECODES_ON_STANDBY)('a standby that is read',
     // what was printed since belongs to the timeline that it finds after a restart
     await standby.crash();
     await standby.start();
-    await reconnected(toPipe);
+    await toPipe.reconnected();
     await order(standby, 4);
     await toPipe.output(/"id":4\b[\s\S]*"op":"commit"/);
     expect((await toPipe.stop()).code).toBe(0);

@@ -8,9 +8,10 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
+import { startOwnServer } from '../support/own-server.ts';
 import { type PgtailProcess, runPgtail, startPgtail } from '../support/pgtail.ts';
 import { temporaryFolder } from '../support/pty.ts';
-import { type SharedServer, startPrivateServer } from '../support/server.ts';
+import type { SharedServer } from '../support/server.ts';
 import { insertedIds, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -18,18 +19,10 @@ let own: EmbeddedServer;
 let server: SharedServer;
 
 beforeAll(async () => {
-  own = await startPrivateServer({ wal_sender_timeout: '2s', checkpoint_timeout: '1h' });
-  const { host, port, user, socketDirectory, major, version } = own;
-  server = { host, port, user, socketDirectory, major, version };
+  ({ own, server } = await startOwnServer());
 });
 
 afterAll(() => own.stop());
-
-const endWalsenders = (shop: Shop): Promise<unknown> =>
-  shop.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_replication');
-
-const reconnected = (child: PgtailProcess): Promise<string> =>
-  child.notice(/^pgtail: connected again.*$/m);
 
 async function asAdministrator(...statements: readonly string[]): Promise<void> {
   const admin = new Client(own.connectionConfig());
@@ -41,7 +34,7 @@ async function asAdministrator(...statements: readonly string[]): Promise<void> 
 /** It does not notice before it is continued. */
 async function loseConnection(child: PgtailProcess, shop: Shop): Promise<void> {
   child.kill('SIGSTOP');
-  await endWalsenders(shop);
+  await shop.endWalsenders();
   await until(async () => !(await shop.slotIsActive()), { what: 'the slot to be free' });
 }
 
@@ -164,12 +157,12 @@ describe('a host name that is not found', () => {
     await using child = startPgtail([...named(shop), '-v'], { env });
     await child.started();
     writeFileSync(answer, 'ENOTFOUND');
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     await child.notice(/host name not found: trying to connect again/);
     writeFileSync(answer, 'EAI_AGAIN');
     await child.notice(/host name could not be looked up: trying to connect again/);
     writeFileSync(answer, server.host);
-    await reconnected(child);
+    await child.reconnected();
     await shop.order(1);
     await child.output(/"id":1\b[\s\S]*"op":"commit"/);
     expect((await child.stop()).code).toBe(0);
@@ -257,7 +250,7 @@ describe('a server that is silent', () => {
     await child.started();
     await serverTimeout('0'); // it would wait for ever
     proxy.swallow();
-    await reconnected(child);
+    await child.reconnected();
     await shop.order(1);
     await child.output(/"op":"commit"/);
     const { code, stdout } = await child.stop();

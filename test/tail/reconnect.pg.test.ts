@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { expectNoHang } from '../support/in-time.ts';
-import { type PgtailProcess, startPgtail } from '../support/pgtail.ts';
-import { type SharedServer, startPrivateServer } from '../support/server.ts';
+import { startOwnServer } from '../support/own-server.ts';
+import { startPgtail } from '../support/pgtail.ts';
+import type { SharedServer } from '../support/server.ts';
 import { insertedIds, type Line, linesOf, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -14,9 +15,7 @@ let own: EmbeddedServer;
 let server: SharedServer;
 
 beforeAll(async () => {
-  own = await startPrivateServer({ wal_sender_timeout: '2s', checkpoint_timeout: '1h' });
-  const { host, port, user, socketDirectory, major, version } = own;
-  server = { host, port, user, socketDirectory, major, version };
+  ({ own, server } = await startOwnServer());
 });
 
 afterAll(() => own.stop());
@@ -33,18 +32,12 @@ function standingIds(ndjson: string): unknown[] {
   return ids;
 }
 
-const endWalsenders = (shop: Shop): Promise<unknown> =>
-  shop.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_replication');
-
 /** Over a new connection: that of the shop is gone. */
 async function insertLater(shop: Shop, id: number): Promise<void> {
   const clerk = await shop.database.connect();
   await clerk.query(`INSERT INTO orders VALUES (${id})`);
   await clerk.end();
 }
-
-const reconnected = (child: PgtailProcess): Promise<string> =>
-  child.notice(/^pgtail: connected again.*$/m);
 
 describe('a tail whose walsender is ended', () => {
   it('goes on behind what was printed, and says so', async () => {
@@ -53,8 +46,8 @@ describe('a tail whose walsender is ended', () => {
     await child.started();
     await shop.order(1);
     await child.output(/"id":1\b[\s\S]*"op":"commit"/);
-    await endWalsenders(shop);
-    await reconnected(child);
+    await shop.endWalsenders();
+    await child.reconnected();
     await shop.order(2);
     await child.output(/"id":2\b[\s\S]*"op":"commit"/);
     const { code, stdout, stderr } = await child.stop();
@@ -77,7 +70,7 @@ describe('a tail whose walsender is ended', () => {
     // it has read as much as it will before its reader reads
     const blocked = `SELECT FROM pg_stat_activity WHERE wait_event = 'WalSenderWriteData'`;
     await until(async () => (await shop.database.query(blocked)).length > 0);
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     child.resumeReading();
     const { code, stdout } = await child.exited;
     expect(code).toBe(0);
@@ -94,8 +87,8 @@ describe('a tail whose walsender is ended', () => {
     await child.started();
     await shop.order(1, 2);
     await child.output(/"op":"commit"/);
-    await endWalsenders(shop);
-    await reconnected(child);
+    await shop.endWalsenders();
+    await child.reconnected();
     await shop.order(3);
     const { code, stdout } = await child.exited;
     expect({ code, ids: insertedIds(stdout) }).toEqual({ code: 0, ids: [1, 2, 3] });
@@ -109,14 +102,14 @@ describe('a tail whose walsender is ended', () => {
     await shop.order(1);
     await child.output(/"op":"commit"/);
     child.kill('SIGSTOP');
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     await until(async () => !(await shop.slotIsActive()));
     await shop.order(2);
     await shop.database.query('SELECT pg_replication_slot_advance($1, pg_current_wal_lsn())', [
       shop.slot,
     ]);
     child.kill('SIGCONT');
-    await reconnected(child);
+    await child.reconnected();
     await shop.order(3);
     await child.output(/"id":3\b[\s\S]*"op":"commit"/);
     const { code, stdout } = await child.stop();
@@ -130,8 +123,8 @@ describe('a tail whose walsender is ended', () => {
     await child.started();
     await shop.order(1);
     await child.output(/"op":"commit"/);
-    await endWalsenders(shop);
-    await reconnected(child);
+    await shop.endWalsenders();
+    await child.reconnected();
     await shop.order(2);
     await child.output(/"id":2\b[\s\S]*"op":"commit"/);
     const { code, stdout } = await child.stop();
@@ -176,7 +169,7 @@ describe.each([
     // refused more than once
     await child.notice(/(cannot connect[\s\S]*){2}/);
     await own.start();
-    await reconnected(child);
+    await child.reconnected();
     await insertLater(shop, 2);
     await child.output(/"id":2\b[\s\S]*"op":"commit"/);
     const { code, stdout } = await child.stop();
@@ -212,7 +205,7 @@ describe('what would not go away by itself ends the tail with its exit code', ()
     await using shop = await Shop.open(server);
     await using child = startPgtail(shop.args);
     await child.started();
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     await until(async () => !(await shop.slotIsActive()));
     await shop.database.query('SELECT pg_drop_replication_slot($1)', [shop.slot]);
     const { code, stderr } = await child.exited;
@@ -225,7 +218,7 @@ describe('what would not go away by itself ends the tail with its exit code', ()
     await using child = startPgtail(shop.args);
     await child.started();
     await shop.database.sql('DROP PUBLICATION shop');
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     const { code, stderr } = await child.exited;
     expect(code).toBe(4);
     expect(stderr).toContain('publication "shop" does not exist');

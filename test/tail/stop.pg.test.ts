@@ -9,9 +9,10 @@ import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { expectNoHang } from '../support/in-time.ts';
 import { OutputPipe } from '../support/output-pipe.ts';
+import { startOwnServer } from '../support/own-server.ts';
 import { type PgtailProcess, startPgtail } from '../support/pgtail.ts';
 import { temporaryFolder } from '../support/pty.ts';
-import { type SharedServer, startPrivateServer } from '../support/server.ts';
+import type { SharedServer } from '../support/server.ts';
 import { insertedIds, type Line, linesOf, Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -19,9 +20,7 @@ let own: EmbeddedServer;
 let server: SharedServer;
 
 beforeAll(async () => {
-  own = await startPrivateServer({ wal_sender_timeout: '2s', checkpoint_timeout: '1h' });
-  const { host, port, user, socketDirectory, major, version } = own;
-  server = { host, port, user, socketDirectory, major, version };
+  ({ own, server } = await startOwnServer());
 });
 
 afterAll(() => own.stop());
@@ -32,9 +31,6 @@ async function expectStopInTime(child: PgtailProcess): Promise<void> {
   expectNoHang(performance.now() - begun, 1000);
   expect(code).toBe(0);
 }
-
-const endWalsenders = (shop: Shop): Promise<unknown> =>
-  shop.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_replication');
 
 function viaProxy(shop: Shop, proxy: FaultProxy, more: readonly string[] = []): PgtailProcess {
   const args = [...shop.args, '-h', '127.0.0.1', '-p', String(proxy.port), '-v', ...more];
@@ -53,6 +49,16 @@ async function lockPublications(shop: Shop): Promise<Client> {
 async function untilWaiting(clerk: Client): Promise<void> {
   const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_publication'::regclass`;
   await until(async () => (await clerk.query(waiting)).rows.length > 0);
+}
+
+/** The tail has asked, and nothing will ever be answered. The lock is held until the clerk leaves. */
+async function untilUnheard(shop: Shop, proxy: FaultProxy, child: PgtailProcess): Promise<Client> {
+  await child.started();
+  const clerk = await lockPublications(shop);
+  proxy.cut('reset');
+  await untilWaiting(clerk);
+  proxy.freeze();
+  return clerk;
 }
 
 describe('a stop within a second', () => {
@@ -82,7 +88,7 @@ describe('a stop within a second', () => {
     await using child = startPgtail(shop.args);
     await child.started();
     const clerk = await lockPublications(shop);
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     await untilWaiting(clerk);
     await expectStopInTime(child);
     await clerk.end();
@@ -92,11 +98,7 @@ describe('a stop within a second', () => {
     await using shop = await Shop.open(server);
     await using proxy = await FaultProxy.start(server);
     await using child = viaProxy(shop, proxy);
-    await child.started();
-    const clerk = await lockPublications(shop);
-    proxy.cut('reset');
-    await untilWaiting(clerk);
-    proxy.freeze();
+    const clerk = await untilUnheard(shop, proxy, child);
     await expectStopInTime(child);
     await clerk.end();
   });
@@ -120,11 +122,7 @@ describe('a second signal', () => {
     await using shop = await Shop.open(server);
     await using proxy = await FaultProxy.start(server);
     await using child = viaProxy(shop, proxy);
-    await child.started();
-    const clerk = await lockPublications(shop);
-    proxy.cut('reset');
-    await untilWaiting(clerk);
-    proxy.freeze();
+    const clerk = await untilUnheard(shop, proxy, child);
     child.kill('SIGINT');
     child.kill('SIGTERM');
     expect(await child.exited).toMatchObject({ code: 130 });
@@ -197,7 +195,7 @@ describe('a file that others take turns with', () => {
     await shop.order(1);
     await untilWritten(path, /"op":"commit"/);
     renameSync(path, `${path}.old`);
-    await endWalsenders(shop);
+    await shop.endWalsenders();
     await child.notice(/connected again/);
     await shop.order(2);
     await untilWritten(path, /"id":2\b[\s\S]*"op":"commit"/);

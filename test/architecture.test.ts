@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['connection', 'walsender', 'catalog', 'format', 'terminal', 'output', 'spool'],
   ['pgoutput', 'pgtypes'],
   ['wire'],
-  ['lsn', 'errors', 'byte-writer'],
+  ['lsn', 'errors', 'deadline', 'byte-writer'],
 ];
 
 /** Every package of package.json with the only folders or files that may import it. */

@@ -1,6 +1,7 @@
 // A short ordinary connection for catalog queries that must not run on the replication connection.
 
 import { Client, type ClientConfig } from 'pg';
+import { within } from '../deadline.ts';
 import { NO_SESSION_TIMEOUTS } from '../walsender/pinned-settings.ts';
 import { type QueryRows, textQuery } from '../walsender/text-query.ts';
 
@@ -63,13 +64,8 @@ export class CatalogConnection {
     const closing = this.#client;
     this.#client = null;
     if (closing === null) return;
-    let late: NodeJS.Timeout | undefined;
-    const patience = new Promise((resolve) => {
-      late = setTimeout(resolve, CLOSE_PATIENCE);
-    });
     const closed = closing.then((client) => client.end()).catch(() => {});
-    await Promise.race([closed, patience]);
-    clearTimeout(late);
+    await within(closed, CLOSE_PATIENCE, () => {});
   }
 
   #closeLater(): void {

@@ -44,7 +44,6 @@ export class Acknowledger {
   readonly #now: () => number;
   readonly #uptime: () => number;
   readonly #interval: number;
-  #commitsWait: boolean;
   #acknowledged: Lsn = 0n;
   #settledAt: number;
   #timer: NodeJS.Timeout | undefined;
@@ -57,7 +56,6 @@ export class Acknowledger {
     this.#now = now;
     this.#uptime = uptime;
     this.#interval = interval;
-    this.#commitsWait = commitsWait;
     this.#settledAt = uptime();
     this.#feedback = new Feedback(interval, serverTimeout, commitsWait);
   }
@@ -92,12 +90,11 @@ export class Acknowledger {
 
   /** Whether we are a synchronous standby, as far as is known. */
   get commitsWait(): boolean {
-    return this.#commitsWait;
+    return this.#feedback.commitsWait;
   }
 
   /** It turned out that we are one: from now on every move is told at once. */
   commitsWaitFromNowOn(): void {
-    this.#commitsWait = true;
     this.#feedback.commitsWait = true;
     this.update();
   }
@@ -110,7 +107,7 @@ export class Acknowledger {
 
   /** Something was received or written: sends a status if one is due. */
   update(): void {
-    if (this.#commitsWait) this.#output.confirmAccepted();
+    if (this.commitsWait) this.#output.confirmAccepted();
     this.#progress.written(this.#output.safe);
     if (this.#feedback.isDue(this.#uptime(), this.#progress.confirmed)) this.#sendDue();
     else this.#schedule();

@@ -6,6 +6,7 @@ import { withCatalog } from '../catalog/catalog-connection.ts';
 import { standbyNames } from '../catalog/standby-names.ts';
 import type { PrintedAnnouncements } from '../changes/announcements.ts';
 import type { PartitionRoots } from '../changes/partition-roots.ts';
+import { within } from '../deadline.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter } from '../format/formatter.ts';
 import { INVALID_LSN, type Lsn } from '../lsn.ts';
@@ -177,13 +178,9 @@ const ANSWER_PATIENCE = 30_000;
 
 /** @throws PgtailError (transient) if it takes too long: the network may be cut. */
 export async function answered<T>(promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new PgtailError(EXIT.failure, 'the server does not answer', { transient: true }));
-    }, ANSWER_PATIENCE);
+  return await within(promise, ANSWER_PATIENCE, () => {
+    throw new PgtailError(EXIT.failure, 'the server does not answer', { transient: true });
   });
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /** Null if there is a reason to stop before it has started. */

@@ -1,11 +1,11 @@
 // The main job, put together: session, decoder, change stream, formatter, output and progress, over as
 // many connections as it takes.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { withCatalog } from '../catalog/catalog-connection.ts';
 import { retainedWal } from '../catalog/retained-wal.ts';
 import { nothingPrinted } from '../changes/announcements.ts';
 import { PartitionRoots } from '../changes/partition-roots.ts';
+import { within } from '../deadline.ts';
 import { EXIT, isTransient, PgtailError } from '../errors.ts';
 import { formatLsn, type Lsn } from '../lsn.ts';
 import { TypeRegistry } from '../pgtypes/type-registry.ts';
@@ -75,8 +75,8 @@ async function tellCost({ source, session, environment }: Connected): Promise<vo
   if (temporary) return;
   const asking = withCatalog(session.ordinaryConfig, (query) => retainedWal(query, name));
   const soon = unlessLate(asking, environment.signal, COST_PATIENCE_AFTER_STOP);
-  const bytes = await Promise.race([soon, delay(COST_PATIENCE)]).catch(() => undefined);
-  if (typeof bytes === 'number') environment.onSlotKept(name, bytes);
+  const bytes = await within(soon, COST_PATIENCE, () => undefined).catch(() => undefined);
+  if (bytes !== undefined) environment.onSlotKept(name, bytes);
 }
 
 /** The connection to go on with; null: it is over. @throws PgtailError */

@@ -7,6 +7,7 @@ import { connect as connectSocket } from 'node:net';
 import type { Client, ClientConfig } from 'pg';
 import { LogicalReplicationService } from 'pg-logical-replication';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
+import { within } from '../deadline.ts';
 import { ProtocolViolation } from '../errors.ts';
 import {
   clientConfig,
@@ -341,21 +342,4 @@ export class ReplicationSession {
     if (this.#closing || this.#completed) return;
     throw error ?? new ProtocolViolation('replication stream', 'ended without CommandComplete', 0);
   }
-}
-
-/** Waits for a promise, but at most `deadline` ms; then does what is to be done instead. */
-async function within(
-  promise: Promise<void>,
-  deadline: number,
-  tooLate: () => void,
-): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      tooLate();
-      resolve();
-    }, deadline);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

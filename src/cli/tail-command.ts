@@ -60,6 +60,9 @@ export async function environmentOf(
   signal: AbortSignal,
 ): Promise<TailEnvironment> {
   const { verbosity } = options;
+  const tell = (text: string): void => {
+    if (verbosity !== 'quiet') printNotice(text);
+  };
   return {
     signal,
     now: Date.now,
@@ -85,37 +88,20 @@ export async function environmentOf(
       for (const warning of serverWarnings(source)) printNotice(warning);
       if (source.money.kind === 'overridden') printNotice(moneyText(source.money.name));
     },
-    onAgain: (without) => {
-      if (verbosity !== 'quiet') printNotice(AGAIN_WITHOUT[without]);
-    },
-    onCommitsWait: () => {
-      if (verbosity !== 'quiet')
-        printNotice(`${COMMITS_WAIT}: synchronous_standby_names was changed`);
-    },
-    onPromoted: () => {
-      if (verbosity !== 'quiet') printNotice('the standby was promoted: going on with it');
-    },
+    onAgain: (without) => tell(AGAIN_WITHOUT[without]),
+    onCommitsWait: () => tell(`${COMMITS_WAIT}: synchronous_standby_names was changed`),
+    onPromoted: () => tell('the standby was promoted: going on with it'),
     onLost: (error, attempt) => {
       // told when it happens, and then only to those who want to know more
       if (verbosity === 'verbose' || (verbosity === 'normal' && attempt === 1)) {
         printNotice(`${error.message}: trying to connect again`);
       }
     },
-    onReconnected: (from) => {
-      if (verbosity !== 'quiet') printNotice(reconnectedText(from));
-    },
-    onSlotKept: (slot, retained) => {
-      if (verbosity !== 'quiet') printNotice(slotKeptText(slot, retained));
-    },
-    onServerCast: (type) => {
-      if (verbosity !== 'quiet') printNotice(serverCastText(type));
-    },
-    onTypeNotFound: (type) => {
-      if (verbosity !== 'quiet') printNotice(typeNotFoundText(type));
-    },
-    onTypesUnknown: (error) => {
-      if (verbosity !== 'quiet') printNotice(typesUnknownText(error));
-    },
+    onReconnected: (from) => tell(reconnectedText(from)),
+    onSlotKept: (slot, retained) => tell(slotKeptText(slot, retained)),
+    onServerCast: (type) => tell(serverCastText(type)),
+    onTypeNotFound: (type) => tell(typeNotFoundText(type)),
+    onTypesUnknown: (error) => tell(typesUnknownText(error)),
     onServerNotice: (notice) => {
       if (verbosity !== 'quiet') printServerNotice(notice);
     },

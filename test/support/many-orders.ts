@@ -5,7 +5,7 @@ export const MANY_ORDERS = `
   CREATE TABLE orders (id int PRIMARY KEY, customer text, note text);
   CREATE TABLE lines (id int PRIMARY KEY, article text)`;
 
-/** With 64 kB of memory the server streams some 150 of them at a time. */
+/** With 64 kB of memory the server streams 150 to 300 of them at a time: others count, too. */
 export function orders(from: number, to: number): string {
   return `INSERT INTO orders SELECT id, 'customer ' || id % 7, repeat('n', 100)
     FROM generate_series(${from}, ${to}) AS id`;

@@ -5,6 +5,11 @@ import { EXIT, PgtailError } from './errors.ts';
 
 const DEFAULT_BYTES = 64 * 1024;
 const LARGEST_KEPT_BYTES = 1024 * 1024;
+/** Blocks given back that are kept for later: what is written while others are being formatted. */
+const MOST_KEPT = 4;
+/** A word that holds one byte still to be stored has three more. */
+const SPARE_BYTES = 3;
+const NO_BYTES = new Uint8Array(0);
 
 /**
  * Append with the methods below, or reserve once and store into `bytes` at `length` directly:
@@ -12,11 +17,17 @@ const LARGEST_KEPT_BYTES = 1024 * 1024;
  */
 export class ByteWriter {
   bytes: Buffer;
+  /** The same memory, for storing four bytes at a time. */
+  words: DataView;
   length = 0;
   #taken = 0;
+  readonly #returned: Buffer[] = [];
+  #source: Uint8Array = NO_BYTES;
+  #sourceWords: DataView = wordsOf(NO_BYTES);
 
   constructor(initialBytes: number = DEFAULT_BYTES) {
-    this.bytes = Buffer.allocUnsafe(initialBytes);
+    this.bytes = Buffer.allocUnsafeSlow(initialBytes); // not a part of what others share
+    this.words = wordsOf(this.bytes);
   }
 
   /** All bytes ever appended: the stream offset at which the next byte will stand. */
@@ -24,15 +35,23 @@ export class ByteWriter {
     return this.#taken + this.length;
   }
 
-  /** Makes room for `extra` more bytes. */
+  /** Makes room for `extra` more bytes, and a few that a whole word may need beyond them. */
   reserve(extra: number): void {
-    const needed = this.length + extra;
+    const needed = this.length + extra + SPARE_BYTES;
     if (needed <= this.bytes.length) return;
-    if (needed > constants.MAX_LENGTH) throw tooLarge(extra);
-    const doubled = Math.min(this.bytes.length * 2, constants.MAX_LENGTH);
-    const grown = Buffer.allocUnsafe(Math.max(needed, doubled));
-    this.bytes.copy(grown, 0, 0, this.length);
-    this.bytes = grown;
+    this.#grow(needed);
+  }
+
+  /**
+   * What bytes are copied from, four at a time. The last source is remembered: the values of many
+   * rows stand in one.
+   */
+  wordsOf(source: Uint8Array): DataView {
+    if (source !== this.#source) {
+      this.#source = source;
+      this.#sourceWords = wordsOf(source);
+    }
+    return this.#sourceWords;
   }
 
   /** Appends a string as UTF-8. */
@@ -52,12 +71,47 @@ export class ByteWriter {
   take(): Buffer {
     const block = this.bytes.subarray(0, this.length);
     this.#taken += this.length;
-    // as large as the last one had to be, so that a busy stream does not grow it block by block
-    this.bytes = Buffer.allocUnsafe(Math.min(this.bytes.length, LARGEST_KEPT_BYTES));
+    this.#use(this.#returned.pop() ?? this.#newMemory());
     this.length = 0;
     return block;
   }
+
+  /**
+   * Gives back what was taken, which nobody reads any more: memory that was written to before is
+   * written to again in half the time (wide rows of `npm run bench`: 900 ns instead of 1700).
+   */
+  giveBack(block: Buffer): void {
+    const { buffer } = block;
+    const isWhole = block.byteOffset === 0 && buffer.byteLength >= this.bytes.length;
+    if (!isWhole || buffer.byteLength > LARGEST_KEPT_BYTES) return;
+    if (this.#returned.length < MOST_KEPT) this.#returned.push(Buffer.from(buffer));
+  }
+
+  /** As large as the last one had to be, so that a busy stream does not grow it block by block. */
+  #newMemory(): Buffer {
+    return Buffer.allocUnsafeSlow(Math.min(this.bytes.length, LARGEST_KEPT_BYTES));
+  }
+
+  /** What to grow to when that many bytes are needed. */
+  protected sizeFor(needed: number): number {
+    return Math.max(needed, Math.min(this.bytes.length * 2, constants.MAX_LENGTH));
+  }
+
+  #use(memory: Buffer): void {
+    this.bytes = memory;
+    this.words = wordsOf(memory);
+  }
+
+  #grow(needed: number): void {
+    if (needed > constants.MAX_LENGTH) throw tooLarge(needed - this.length);
+    const grown = Buffer.allocUnsafeSlow(this.sizeFor(needed));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.#use(grown);
+  }
 }
+
+const wordsOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function tooLarge(bytes: number): PgtailError {
   const size = Math.round(bytes / 1e6);
@@ -66,15 +120,47 @@ function tooLarge(bytes: number): PgtailError {
   });
 }
 
-/** Copies into room that was reserved. A loop: for a few bytes a call to copy() costs more. */
-export function appendReserved(
-  out: ByteWriter,
-  source: Uint8Array,
-  start = 0,
-  end = source.length,
-): void {
-  const bytes = out.bytes;
+/**
+ * Copies a part of a larger source into room that was reserved. By words, which takes half the time
+ * of a loop over bytes from five bytes on; set() costs 20 ns a call, and a view of the part more.
+ */
+export function appendRange(out: ByteWriter, source: Uint8Array, start: number, end: number): void {
+  const from = out.wordsOf(source);
+  const { bytes, words } = out;
   let at = out.length;
-  for (let i = start; i < end; i++) bytes[at++] = source[i]!;
+  let i = start;
+  for (; i + 4 <= end; i += 4, at += 4) words.setInt32(at, from.getInt32(i, true), true);
+  while (i < end) bytes[at++] = source[i++]!;
   out.length = at;
+}
+
+/** Bytes that are made once and appended often. */
+export class Block {
+  readonly bytes: Buffer;
+  readonly length: number;
+  /** Little-endian, filled up with zeros: what follows is written over those. */
+  readonly words: Int32Array;
+
+  constructor(text: string) {
+    const bytes = Buffer.from(text);
+    const words = new Int32Array(Math.ceil(bytes.length / 4));
+    for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (8 * (i & 3));
+    this.bytes = bytes;
+    this.length = bytes.length;
+    this.words = words;
+  }
+}
+
+/** A longer block is copied by set(), whose call costs as much as 40 bytes by words (20 ns). */
+const LONGEST_BY_WORDS = 40;
+
+/** Appends a block into room that was reserved. */
+export function appendBlock(out: ByteWriter, block: Block): void {
+  const { length } = block;
+  if (length > LONGEST_BY_WORDS) out.bytes.set(block.bytes, out.length);
+  else {
+    const { words } = block;
+    for (let i = 0; i < words.length; i++) out.words.setInt32(out.length + 4 * i, words[i]!, true);
+  }
+  out.length += length;
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteWriter } from '../src/byte-writer.ts';
+import { appendBlock, appendRange, Block, ByteWriter } from '../src/byte-writer.ts';
 
 describe('a byte writer', () => {
   it('keeps what was appended when it grows', () => {
@@ -44,6 +44,54 @@ describe('a byte writer', () => {
         writer.text('x'.repeat(1000));
         expect(blocks.map((block) => block.toString('utf8'))).toEqual(texts);
       }),
+    );
+  });
+
+  it('writes again into what was given back, and into nothing else', () => {
+    const writer = new ByteWriter();
+    writer.text('lent');
+    const lent = writer.take();
+    writer.text('kept');
+    const kept = writer.take();
+    writer.giveBack(lent);
+    writer.take();
+    writer.text('new');
+    const written = writer.take();
+    expect(written.buffer).toBe(lent.buffer);
+    expect([kept.toString(), written.toString()]).toEqual(['kept', 'new']);
+  });
+
+  it('takes back neither a part of a block nor what is too small', () => {
+    const writer = new ByteWriter();
+    writer.text('lent');
+    const lent = writer.take();
+    writer.giveBack(lent.subarray(2));
+    writer.giveBack(Buffer.allocUnsafeSlow(16));
+    writer.take();
+    expect(writer.bytes.buffer).not.toBe(lent.buffer);
+    expect(writer.bytes.length).toBeGreaterThan(16);
+  });
+
+  it('copies parts of a source and whole blocks of any length', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.uint8Array({ maxLength: 100 }), fc.string({ unit: 'binary' }))),
+        fc.boolean(),
+        (parts, isTight) => {
+          const writer = new ByteWriter(isTight ? 0 : 4096);
+          const source = Buffer.concat(parts.map(([bytes]) => bytes));
+          let start = 0;
+          for (const [bytes, text] of parts) {
+            const block = new Block(text);
+            writer.reserve(bytes.length + block.length);
+            appendRange(writer, source, start, start + bytes.length);
+            appendBlock(writer, block);
+            start += bytes.length;
+          }
+          const expected = parts.flatMap(([bytes, text]) => [bytes, Buffer.from(text)]);
+          expect(writer.take().equals(Buffer.concat(expected))).toBe(true);
+        },
+      ),
     );
   });
 

@@ -50,6 +50,7 @@ export const CONTESTANTS: readonly Contestant[] = [
 
 /** Takes lines as they would be written: text or bytes. */
 export type TakeLine = (line: string) => void;
+/** Blocks are lent: valid until the call returns. */
 export type TakeBlock = (block: Buffer) => void;
 
 function decodeOnly(values: TupleValues | null): Reader {
@@ -132,7 +133,9 @@ function formatting(
   return {
     read: (messages) => {
       decoder.read(messages);
-      take(writer.take()); // as after each read from the socket
+      const block = writer.take(); // as after each read from the socket
+      take(block);
+      writer.giveBack(block); // as once it was written
     },
   };
 }

@@ -69,8 +69,10 @@ export class DescriptorOutput implements Output {
     this.#written += count;
     this.#pending -= count;
     this.#retryDelay = FIRST_RETRY;
-    if (count === block.length) this.#waiting.shift();
-    else this.#waiting[0] = block.subarray(count);
+    if (count === block.length) {
+      this.#waiting.shift();
+      this.#listener.returned(block);
+    } else this.#waiting[0] = block.subarray(count);
   }
 
   #stopped(error: NodeJS.ErrnoException): void {

@@ -7,6 +7,8 @@ export interface OutputListener {
   progressed(): void;
   /** The reader closed its end: nothing more can be delivered, and that is no error. */
   readerGone(): void;
+  /** This block is not needed any more: its memory may be used again. */
+  returned(block: Buffer): void;
   failed(error: PgtailError): void;
 }
 

@@ -70,7 +70,10 @@ export class PipeOutput implements Output {
     this.#pending -= count;
     this.#accepted += count;
     if (count < block.length) this.#waiting[0] = block.subarray(count);
-    else this.#waiting.shift();
+    else {
+      this.#waiting.shift();
+      this.#listener.returned(block);
+    }
   }
 
   confirmAccepted(): void {

@@ -1,7 +1,7 @@
 // Composite values: from the text form `(1,"a, b",)` to a JSON object, as row_to_json prints it.
 // https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
 
-import { appendReserved, type ByteWriter } from '../byte-writer.ts';
+import { appendBlock, Block, type ByteWriter } from '../byte-writer.ts';
 import { type ColumnEncoder, encodeString, growing, worstCase } from './encoder.ts';
 
 const OPEN = 0x28; // (
@@ -11,11 +11,11 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const JSON_OPEN = 0x7b;
 const JSON_CLOSE = 0x7d;
-const NULL = Buffer.from('null');
+const NULL = new Block('null');
 
 export interface CompositeField {
   /** `"name":` */
-  readonly key: Buffer;
+  readonly key: Block;
   readonly encoder: ColumnEncoder;
 }
 
@@ -78,8 +78,8 @@ class CompositeReader {
   ): void {
     out.reserve(key.length + 1 + worstCase(end - start));
     if (comma) out.bytes[out.length++] = COMMA;
-    appendReserved(out, key);
-    if (start === end) return appendReserved(out, NULL);
+    appendBlock(out, key);
+    if (start === end) return appendBlock(out, NULL);
     if (source[start] !== QUOTE) return encoder(out, source, start, end);
     const length = this.#unescape(source, start + 1, end - 1);
     encoder(out, this.#unescaped, 0, length);

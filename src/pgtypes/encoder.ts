@@ -1,8 +1,8 @@
 // From a value's text as the server sent it to the JSON that row_to_json would print for it.
 
-import { appendReserved, type ByteWriter } from '../byte-writer.ts';
+import { appendBlock, appendRange, Block, type ByteWriter } from '../byte-writer.ts';
 import { isJson } from './json-check.ts';
-import { MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
+import { holdsByte, MAX_ESCAPED_BYTE, writeJsonString } from './json-text.ts';
 
 /**
  * Appends the JSON of the value whose text is `source[start, end)`. Room for
@@ -26,9 +26,9 @@ const FIXED_ROOM = 16;
 export const worstCase = (length: number): number => length * MAX_ESCAPED_BYTE + FIXED_ROOM;
 
 const LETTER_T = 0x74;
-const TRUE = Buffer.from('true');
-const FALSE = Buffer.from('false');
-const COLON_ZERO_ZERO = Buffer.from(':00');
+const TRUE = new Block('true');
+const FALSE = new Block('false');
+const MINUTES = new Block(':00');
 const SPACE = 0x20;
 const CAPITAL_T = 0x54;
 const PLUS = 0x2b;
@@ -42,18 +42,13 @@ const CARRIAGE_RETURN = 0x0d;
 export const encodeString: ColumnEncoder = writeJsonString;
 
 export const encodeBool: ColumnEncoder = (out, source, start) => {
-  appendReserved(
-    out,
-    source[start] === LETTER_T ? TRUE : FALSE,
-    0,
-    source[start] === LETTER_T ? 4 : 5,
-  );
+  appendBlock(out, source[start] === LETTER_T ? TRUE : FALSE);
 };
 
 /** The server's digits as they are; NaN and the infinities are strings. */
 export const encodeNumber: ColumnEncoder = (out, source, start, end) => {
   const first = source[start] === MINUS ? source[start + 1] : source[start];
-  if (first !== undefined && isDigit(first)) appendReserved(out, source, start, end);
+  if (first !== undefined && isDigit(first)) appendRange(out, source, start, end);
   else writeJsonString(out, source, start, end);
 };
 
@@ -75,18 +70,28 @@ export const encodeTimestamptz: ColumnEncoder = (out, source, start, end) => {
   writeJsonString(out, source, start, zoneEnd);
   joinDateAndTime(out, opening, zoneEnd - start);
   out.length -= 1; // the closing quote
-  appendReserved(out, COLON_ZERO_ZERO, 0, 3);
-  appendReserved(out, source, zoneEnd, end); // " BC" or nothing
+  appendBlock(out, MINUTES);
+  appendRange(out, source, zoneEnd, end); // " BC" or nothing
   out.bytes[out.length++] = 0x22;
 };
 
 /** json and jsonb are embedded as they are, but a line of output stays one line. */
 export const encodeJson: ColumnEncoder = (out, source, start, end) => {
-  const bytes = out.bytes;
+  const from = out.wordsOf(source);
+  const { bytes, words } = out;
   let at = out.length;
-  for (let i = start; i < end; i++) {
-    const byte = source[i]!;
-    bytes[at++] = byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte;
+  let i = start;
+  while (i < end) {
+    for (; i + 4 <= end; i += 4, at += 4) {
+      const word = from.getInt32(i, true);
+      if (holdsByte(word, LINE_FEED) || holdsByte(word, CARRIAGE_RETURN)) break;
+      words.setInt32(at, word, true);
+    }
+    const stop = Math.min(i + 4, end);
+    for (; i < stop; i++) {
+      const byte = source[i]!;
+      bytes[at++] = byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte;
+    }
   }
   out.length = at;
 };
@@ -142,13 +147,27 @@ const FORMS: ReadonlyMap<ColumnEncoder, Form> = new Map([
   [encodeOidvector, matching(/^(\d+( \d+)*)?$/)],
 ]);
 
+/** `2026-11-29` has as many bytes. */
+const DATE_LENGTH = 10;
+const ZONE_LENGTH = 3;
+
 function joinDateAndTime(out: ByteWriter, opening: number, length: number): void {
-  const space = out.bytes.indexOf(SPACE, opening);
-  if (space !== -1 && space <= opening + length) out.bytes[space] = CAPITAL_T;
+  const { bytes } = out;
+  const end = opening + 1 + length;
+  let at = opening + 1 + DATE_LENGTH; // at once for all but five-digit years
+  if (at >= end || bytes[at] !== SPACE) {
+    at = opening + 1;
+    while (at < end && bytes[at] !== SPACE) at++;
+  }
+  if (at < end) bytes[at] = CAPITAL_T;
 }
 
 /** Where the sign of the time zone stands: behind the time, so behind the first space; or -1. */
 function zoneStart(source: Buffer, start: number, end: number): number {
+  const last = end - ZONE_LENGTH;
+  // at once for all but years before Christ and zones with minutes
+  const isUsual = last > start + DATE_LENGTH && source[start + DATE_LENGTH] === SPACE;
+  if (isUsual && (source[last] === PLUS || source[last] === MINUS)) return last;
   let at = start;
   while (at < end && source[at] !== SPACE) at++;
   while (at < end && source[at] !== PLUS && source[at] !== MINUS) at++;

@@ -2,7 +2,7 @@
 // what row_to_json prints for them.
 // https://www.postgresql.org/docs/current/hstore.html
 
-import { appendReserved, type ByteWriter } from '../byte-writer.ts';
+import { appendBlock, Block, type ByteWriter } from '../byte-writer.ts';
 import { type ColumnEncoder, encodeString, growing, worstCase } from './encoder.ts';
 
 const QUOTE = 0x22;
@@ -10,10 +10,10 @@ const BACKSLASH = 0x5c;
 const JSON_OPEN = 0x7b;
 const JSON_CLOSE = 0x7d;
 const ARROW = Buffer.from('=>');
-const SEPARATOR = Buffer.from(', ');
-const COLON = Buffer.from(': ');
+const SEPARATOR = new Block(', ');
+const COLON = new Block(': ');
 const TEXT_NULL = Buffer.from('NULL');
-const JSON_NULL = Buffer.from('null');
+const JSON_NULL = new Block('null');
 
 export function hstoreEncoder(): ColumnEncoder {
   const reader = new HstoreReader();
@@ -36,12 +36,12 @@ class HstoreReader {
     out.bytes[out.length++] = JSON_OPEN;
     while (this.#at < end) {
       if (this.#at > start) {
-        if (!this.#skip(SEPARATOR, source, end)) return false;
-        appendReserved(out, SEPARATOR);
+        if (!this.#skip(SEPARATOR.bytes, source, end)) return false;
+        appendBlock(out, SEPARATOR);
       }
       if (!this.#string(out, source, end) || !this.#skip(ARROW, source, end)) return false;
-      appendReserved(out, COLON);
-      if (this.#skip(TEXT_NULL, source, end)) appendReserved(out, JSON_NULL);
+      appendBlock(out, COLON);
+      if (this.#skip(TEXT_NULL, source, end)) appendBlock(out, JSON_NULL);
       else if (!this.#string(out, source, end)) return false;
     }
     out.bytes[out.length++] = JSON_CLOSE;

@@ -1,7 +1,7 @@
 // What is known of each type OID: its name to show, and how its values become JSON.
 
 import { isDeepStrictEqual } from 'node:util';
-import { ByteWriter } from '../byte-writer.ts';
+import { Block, ByteWriter } from '../byte-writer.ts';
 import type { TypeName } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
@@ -370,7 +370,7 @@ export class TypeRegistry {
     const attributes: readonly TypeAttribute[] =
       shape?.kind === 'composite' ? shape.attributes : [];
     return attributes.map((attribute) => ({
-      key: Buffer.from(`${jsonStringBytes(attribute.name)}:`),
+      key: new Block(`${jsonStringBytes(attribute.name)}:`),
       // an attribute may have taken the place of another one since the value was written
       encoder: this.#made(attribute.typeId, this.#attributeEncoders, checked),
     }));

@@ -98,6 +98,10 @@ export class Delivery implements OutputListener {
     this.#wakeAll();
   }
 
+  returned(block: Buffer): void {
+    this.writer.giveBack(block);
+  }
+
   readerGone(): void {
     this.#end(null);
   }

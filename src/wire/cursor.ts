@@ -14,6 +14,7 @@ const readUtf8: TextReader = (bytes, start, end) => bytes.toString('utf8', start
  * Every read names its field; a read beyond the end throws a ProtocolViolation with that name.
  */
 export class Cursor {
+  /** The whole memory that the range lies in: one object for all messages of a socket read. */
   bytes: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
@@ -27,10 +28,11 @@ export class Cursor {
 
   /** Points the cursor at `bytes[start, end)`. The bytes are borrowed. */
   reset(bytes: Buffer, start: number, end: number): void {
-    this.bytes = bytes;
-    this.position = start;
-    this.#start = start;
-    this.end = end;
+    const { buffer, byteOffset } = bytes;
+    if (buffer !== this.bytes.buffer) this.bytes = Buffer.from(buffer);
+    this.position = byteOffset + start;
+    this.#start = this.position;
+    this.end = byteOffset + end;
   }
 
   /** Bytes read so far, counted from the start of the range. */

@@ -23,7 +23,7 @@ interface Line {
 function ndjsonLines(shape: string, format: TupleFormat): string[] {
   const blocks: Buffer[] = [];
   const types = new TypeRegistry({ numbers: 'string' });
-  const reader = ndjsonReader(format, (block) => void blocks.push(block), types);
+  const reader = ndjsonReader(format, (block) => void blocks.push(Buffer.from(block)), types);
   reader.read(readRecording(FIXTURES, shape, format).messages);
   const lines = Buffer.concat(blocks).toString('utf8').split('\n');
   return lines.filter((line) => ROW_LINE.test(line));

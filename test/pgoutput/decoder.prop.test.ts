@@ -161,7 +161,7 @@ describe('the decoder', () => {
         const decoder = new PgoutputDecoder(handler);
         for (const { bytes, walStart } of script) {
           const { chunk, start, end } = fenced(bytes, FENCES[0]);
-          checkRanges(handler, start, end);
+          checkRanges(handler, chunk.byteOffset + start, chunk.byteOffset + end);
           try {
             decoder.decode(chunk, start, end, words(walStart));
           } catch (error) {

@@ -118,9 +118,9 @@ describe('what the decoder lends', () => {
     const bytes = writeInsert(16_400, ['paid']);
     const handler = new RecordingHandler();
     handler.insert = (_at, _relation, newRow) => {
-      expect(newRow.bytes).toBe(bytes);
-      expect(newRow.starts[0]).toBe(bytes.indexOf('paid'));
-      expect(newRow.ends[0]).toBe(bytes.length);
+      expect(newRow.bytes.buffer).toBe(bytes.buffer);
+      expect(newRow.starts[0]).toBe(bytes.byteOffset + bytes.indexOf('paid'));
+      expect(newRow.ends[0]).toBe(bytes.byteOffset + bytes.length);
     };
     decodeAll([writeRelation(wideTable(1)), bytes], handler);
     expect.assertions(3);

@@ -1,5 +1,6 @@
 // What of a relation's lines never changes, made into bytes once.
 
+import { Block } from '../../byte-writer.ts';
 import type { Relation } from '../../pgoutput/relation.ts';
 import { type ColumnEncoder, worstCase } from '../../pgtypes/encoder.ts';
 import { jsonStringBytes } from '../../pgtypes/json-text.ts';
@@ -10,15 +11,15 @@ export interface RelationPlan {
   /** See TypeRegistry. */
   readonly typesVersion: number;
   /** `{"op":"insert","schema":"public","table":"orders"` and so on. */
-  readonly insertHead: Buffer;
-  readonly updateHead: Buffer;
-  readonly deleteHead: Buffer;
+  readonly insertHead: Block;
+  readonly updateHead: Block;
+  readonly deleteHead: Block;
   /** `,"identity":"default"` */
-  readonly identity: Buffer;
+  readonly identity: Block;
   /** `,"id":` for each column; the first one printed drops its comma. */
-  readonly keys: readonly Buffer[];
+  readonly keys: readonly Block[];
   /** `,"id"` for each column, for lists of names. */
-  readonly names: readonly Buffer[];
+  readonly names: readonly Block[];
   readonly encoders: readonly ColumnEncoder[];
   /** One of the encoders does: see ColumnEncoder. */
   readonly grows: boolean;
@@ -32,8 +33,8 @@ export interface RelationPlan {
 export function relationPlan(relation: Relation, types: TypeRegistry): RelationPlan {
   const { schema, name, identity, columns } = relation;
   const table = `"schema":${jsonStringBytes(schema)},"table":${jsonStringBytes(name)}`;
-  const head = (op: string): Buffer => Buffer.from(`{"op":"${op}",${table}`);
-  const names = columns.map((column) => Buffer.from(`,${jsonStringBytes(column.name)}`));
+  const head = (op: string): Block => new Block(`{"op":"${op}",${table}`);
+  const names = columns.map((column) => `,${jsonStringBytes(column.name)}`);
   const encoders = columns.map((column) => types.encoder(column.typeId));
   return {
     relation,
@@ -41,14 +42,14 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
     insertHead: head('insert'),
     updateHead: head('update'),
     deleteHead: head('delete'),
-    identity: Buffer.from(`,"identity":"${identity}"`),
-    keys: names.map((bytes) => Buffer.concat([bytes, Buffer.from(':')])),
-    names,
+    identity: new Block(`,"identity":"${identity}"`),
+    keys: names.map((name) => new Block(`${name}:`)),
+    names: names.map((name) => new Block(name)),
     encoders,
     grows: encoders.some((encoder) => encoder.grows),
     keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
     allColumns: columns.map((_, i) => i),
-    fixedRoom: names.reduce((room, bytes) => room + bytes.length + 1 + worstCase(0), 0),
+    fixedRoom: names.reduce((room, name) => room + Buffer.byteLength(name) + 1 + worstCase(0), 0),
   };
 }
 

@@ -22,18 +22,23 @@ export class BlockQueue {
     this.#length += bytes.length;
   }
 
-  /** Takes the first bytes before `limit`, at most `most`: small blocks are joined. */
+  /**
+   * Takes the first bytes before `limit`, at most `most`: small blocks are joined. The caller owns
+   * them: what is left of a block lies elsewhere.
+   */
   take(limit: number, most: number): Buffer {
     const parts: Buffer[] = [];
     let room = most;
+    let isCut = false;
     for (let first = this.#blocks[0]; first !== undefined && room > 0; first = this.#blocks[0]) {
       const count = Math.min(first.bytes.length, limit - first.start, room);
       if (count <= 0) break;
       parts.push(first.bytes.subarray(0, count));
+      isCut = count < first.bytes.length;
       room -= count;
       this.#takeOffFirst(first, count);
     }
-    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    return parts.length === 1 && !isCut ? parts[0]! : Buffer.concat(parts);
   }
 
   /** Forgets everything from this offset of the stream on. */

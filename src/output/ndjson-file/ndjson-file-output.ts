@@ -279,6 +279,7 @@ export class NdjsonFileOutput implements Output {
       done += count;
       this.#wrote(count);
     }
+    this.#listener.returned(chunk);
   }
 
   #wrote(count: number): void {

@@ -122,11 +122,8 @@ const aRow = fc
 
 /** A writer whose block is as small as it can be, so that any byte too few reserved is lost. */
 class TightWriter extends ByteWriter {
-  override reserve(extra: number): void {
-    if (this.length + extra <= this.bytes.length) return;
-    const grown = Buffer.alloc(this.length + extra);
-    this.bytes.copy(grown, 0, 0, this.length);
-    this.bytes = grown;
+  protected override sizeFor(needed: number): number {
+    return needed;
   }
 }
 

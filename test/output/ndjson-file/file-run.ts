@@ -33,6 +33,7 @@ export class FileRun implements Disposable {
     const listener = {
       progressed: () => {},
       readerGone: () => {},
+      returned: () => {},
       failed: (error: PgtailError) => void this.failures.push(error),
     };
     const all = { timeline: 1, position: POSITION, offset: 0, fsyncInterval: 1, rotateSize: 0 };

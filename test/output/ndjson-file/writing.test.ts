@@ -350,7 +350,7 @@ describe('a file that is opened again', () => {
     change(run.path);
     expect(run.output.stillOurs()).toBe(false);
     const options = { timeline: 1, position: 1n, offset: 0, fsyncInterval: 1, rotateSize: 0 };
-    const listener = { progressed: () => {}, readerGone: () => {}, failed: () => {} };
+    const listener = { progressed() {}, readerGone() {}, returned() {}, failed() {} };
     expect(() => openNdjsonFile(examined, options, listener)).toThrow(FileChanged);
   });
 
@@ -359,7 +359,7 @@ describe('a file that is opened again', () => {
     using run = new FileRun({}, folder);
     const missing = { ...run.examined(), status: null, keep: 0 };
     const options = { timeline: 1, position: 1n, offset: 0, fsyncInterval: 1, rotateSize: 0 };
-    const listener = { progressed: () => {}, readerGone: () => {}, failed: () => {} };
+    const listener = { progressed() {}, readerGone() {}, returned() {}, failed() {} };
     expect(() => openNdjsonFile(missing, options, listener)).toThrow(FileChanged);
     expect(run.contents()).toBe(HEAD);
   });

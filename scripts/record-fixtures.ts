@@ -161,11 +161,11 @@ function collect(session: ReplicationSession, scenario: Scenario, frames: Frame[
   return new Promise((resolve, reject) => {
     let done = false;
     session.attach({
-      frame(payload) {
-        if (done || payload[0] !== XLOG_DATA) return;
+      frame(bytes, start, end) {
+        if (done || bytes[start] !== XLOG_DATA) return;
         const walStart = { high: 0, low: 0 };
-        readWalStart(payload, walStart);
-        const message = Buffer.from(payload.subarray(XLOG_DATA_HEADER_LENGTH));
+        readWalStart(bytes, start, end, walStart);
+        const message = Buffer.from(bytes.subarray(start + XLOG_DATA_HEADER_LENGTH, end));
         done = message.includes(END_PREFIX);
         if (done) return resolve();
         frames.push({ walStart: lsnFromWords(walStart.high, walStart.low), payload: message });

@@ -174,6 +174,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#promotionWatch = options.watchPromotion
       ? new PromotionWatch(session.ordinaryConfig, onPromoted)
       : null;
+    // who waits for our acknowledgement is not to wait a millisecond longer
+    if (options.commitsWait) session.isPatient = false;
     delivery.listener = this;
   }
 
@@ -277,10 +279,10 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   }
 
   /** From the session: one message of the replication stream. */
-  frame(payload: Buffer): void {
+  frame(bytes: Buffer, start: number, end: number): void {
     if (this.#end !== null) return;
-    const wanted = this.#guarded(() => this.#receive(payload));
-    if (wanted !== undefined) void this.#lookUp(wanted, Buffer.from(payload));
+    const wanted = this.#guarded(() => this.#receive(bytes, start, end));
+    if (wanted !== undefined) void this.#lookUp(wanted, Buffer.from(bytes.subarray(start, end)));
     else this.#startReplay();
   }
 
@@ -343,24 +345,25 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     return undefined;
   }
 
-  #receive(payload: Buffer): void {
-    switch (payload[0]) {
+  #receive(bytes: Buffer, start: number, end: number): void {
+    const tag = start < end ? bytes[start] : undefined;
+    switch (tag) {
       case XLOG_DATA:
-        return this.#message(payload);
+        return this.#message(bytes, start, end);
       case PRIMARY_KEEPALIVE:
-        return this.#keepalive(payload);
+        return this.#keepalive(bytes, start, end);
       default:
-        throw unknownReplicationMessage(payload[0]);
+        throw unknownReplicationMessage(tag);
     }
   }
 
-  #message(payload: Buffer): void {
+  #message(bytes: Buffer, frameStart: number, end: number): void {
     if (this.#idleTimeout !== undefined) this.#messageAt = this.#uptime();
     const walStart = this.#walStart;
-    readWalStart(payload, walStart);
-    const start = XLOG_DATA_HEADER_LENGTH;
-    if (this.#buffered?.keep(payload, start, payload.length, walStart)) return;
-    this.#decoder.decode(payload, start, payload.length, walStart);
+    readWalStart(bytes, frameStart, end, walStart);
+    const start = frameStart + XLOG_DATA_HEADER_LENGTH;
+    if (this.#buffered?.keep(bytes, start, end, walStart)) return;
+    this.#decoder.decode(bytes, start, end, walStart);
   }
 
   /** What ends a unit stands at that unit's end: a position that does not is never acknowledged. */
@@ -374,8 +377,8 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     );
   }
 
-  #keepalive(payload: Buffer): void {
-    const { walEnd, replyRequested } = readKeepalive(payload);
+  #keepalive(bytes: Buffer, start: number, end: number): void {
+    const { walEnd, replyRequested } = readKeepalive(bytes, start, end);
     this.#acknowledger.keepalive(walEnd, this.#delivery.writer.offset, replyRequested);
     if (this.#stopAt === undefined || this.#acknowledger.halfReceived) return;
     if (walEnd >= this.#stopAt) this.stop({ reason: 'done' });
@@ -387,7 +390,9 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     let wanted: TypesWanted | undefined = first;
     while (wanted !== undefined && this.#end === null) {
       await this.#learn(wanted);
-      if (this.#end === null) wanted = this.#guarded(() => this.#receive(payload));
+      if (this.#end === null) {
+        wanted = this.#guarded(() => this.#receive(payload, 0, payload.length));
+      }
     }
     if (!this.#startReplay()) this.#release();
   }
@@ -441,6 +446,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     if (!wait || this.#end !== null) return;
     this.#onCommitsWait();
     this.#delivery.file?.syncAtOnce();
+    this.#session.isPatient = false;
     this.#acknowledger.commitsWaitFromNowOn();
   }
 

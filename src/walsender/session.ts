@@ -15,6 +15,9 @@ import {
   type SslAttempt,
   sslAttempts,
 } from './client-config.ts';
+import { LendingSocket } from './lending-socket.ts';
+import { MessageReader } from './message-reader.ts';
+import { FILLING_TIME, ReadPacing } from './read-pacing.ts';
 import { connectFailure } from './server-error.ts';
 import { type QueryRows, textQuery } from './text-query.ts';
 
@@ -27,8 +30,8 @@ export interface ServerNotice {
 }
 
 export interface StreamHandler {
-  /** One CopyData payload. Borrowed: valid until the call returns. Must not throw. */
-  frame(payload: Buffer): void;
+  /** One CopyData payload, `bytes[start, end)`. Borrowed: valid until it returns. Must not throw. */
+  frame(bytes: Buffer, start: number, end: number): void;
   /** All frames that arrived together were handed over: time to write out what they made. */
   batchEnd(): void;
 }
@@ -79,6 +82,10 @@ export class ReplicationSession {
   /** Frames that came while the stream was held, copied. */
   #held: Buffer[] | null = null;
   #handler: StreamHandler | null = null;
+  /** Whether many small reads may be made few large ones, which takes up to two milliseconds. */
+  isPatient = true;
+  readonly #pacing = new ReadPacing();
+  #filling: NodeJS.Timeout | undefined;
   #paused = false;
   #closing = false;
   #streaming = false;
@@ -123,9 +130,12 @@ export class ReplicationSession {
     onNotice: (notice: ServerNotice) => void,
   ): Promise<ReplicationSession> {
     return new Promise((resolve, reject) => {
-      const service = new ReplicationService(clientConfig(settings, ssl), {
-        acknowledge: { auto: false, timeoutSeconds: 0 },
-      });
+      const config = clientConfig(settings, ssl);
+      const service = new ReplicationService(
+        // TLS reads from the socket beneath it in its own way
+        ssl === false ? { ...config, stream: () => new LendingSocket() } : config,
+        { acknowledge: { auto: false, timeoutSeconds: 0 } },
+      );
       // errors arrive a second time through the promises of connect and query
       service.on('error', reject);
       // the service keeps the connection until this promise settles
@@ -158,14 +168,54 @@ export class ReplicationSession {
   /** Frames go to this handler from now on. To be called once, before `start`. */
   attach(handler: StreamHandler): void {
     const { connection } = this.#client;
+    const { stream } = connection;
     this.#handler = handler;
-    // pg and the service each listen for every frame; nobody but us needs them
-    connection.removeAllListeners('copyData');
-    connection.on('copyData', (message: { chunk: Buffer }) => this.#frame(message.chunk));
-    // pg's parser was attached first, so this runs after all frames of the chunk were emitted
-    connection.stream.on('data', () => {
-      if (!this.#closing) handler.batchEnd();
+    // what is not CopyData is still pg's: its parser hands messages on before it returns
+    const parsers = stream.listeners('data') as ((bytes: Buffer) => void)[];
+    const reader = new MessageReader({
+      copyData: (bytes, start, end) => this.#frame(bytes, start, end),
+      others: (bytes) => {
+        for (const parse of parsers) parse.call(stream, bytes);
+      },
     });
+    stream.removeAllListeners('data');
+    stream.on('data', (chunk: Buffer) => this.#read(reader, chunk));
+    if (stream instanceof LendingSocket) stream.lends = true;
+  }
+
+  #read(reader: MessageReader, chunk: Buffer): void {
+    try {
+      reader.read(chunk);
+    } catch (error) {
+      this.#over = true;
+      this.#client.connection.emit('error', error); // ends the query, and so the stream
+    }
+    if (this.#closing) return;
+    this.#handler?.batchEnd();
+    if (this.isPatient && this.#pacing.shouldWait(chunk.length, performance.now())) this.#fill();
+  }
+
+  /** Lets the socket fill before it is read again. */
+  #fill(): void {
+    this.#filling = setTimeout(() => {
+      this.#filling = undefined;
+      this.#pacing.waited(performance.now());
+      this.#readOrNot();
+    }, FILLING_TIME);
+    this.#readOrNot();
+  }
+
+  #readOrNot(): void {
+    const { stream } = this.#client.connection;
+    const rests = this.#paused || this.#held !== null || this.#filling !== undefined;
+    if (rests) stream.pause();
+    else stream.resume();
+  }
+
+  #fillNoMore(): void {
+    clearTimeout(this.#filling);
+    this.#filling = undefined;
+    this.isPatient = false;
   }
 
   /**
@@ -230,30 +280,33 @@ export class ReplicationSession {
   /** Stops reading from the socket, for an output that is full. Writing still works. */
   pause(): void {
     this.#paused = true;
-    this.#client.connection.stream.pause();
+    this.#readOrNot();
   }
 
   resume(): void {
     this.#paused = false;
-    if (this.#held === null) this.#client.connection.stream.resume();
+    this.#readOrNot();
   }
 
   /** Hands over no more frames until `release`; those that have arrived already are kept. */
   hold(): void {
     this.#held ??= [];
-    this.#client.connection.stream.pause();
+    this.#readOrNot();
   }
 
   /** Hands over what was kept, in order, and goes on reading. */
   release(): void {
     const kept = this.#held ?? [];
     this.#held = null;
-    while (kept.length > 0 && this.#held === null) this.#handler?.frame(kept.shift()!);
+    while (kept.length > 0 && this.#held === null) {
+      const payload = kept.shift()!;
+      this.#handler?.frame(payload, 0, payload.length);
+    }
     // the handler may have called hold() again
     const heldAgain = this.#held as Buffer[] | null;
     if (heldAgain !== null) heldAgain.unshift(...kept);
     this.#handler?.batchEnd();
-    if (heldAgain === null && !this.#paused) this.#client.connection.stream.resume();
+    this.#readOrNot();
   }
 
   /**
@@ -263,6 +316,7 @@ export class ReplicationSession {
   async finish(lastStatus: Buffer | null, insideTransaction: boolean): Promise<boolean> {
     if (this.#closing) return false;
     this.#closing = true;
+    this.#fillNoMore();
     const { connection } = this.#client;
     const ended = new Promise<void>((resolve) => connection.once('end', resolve));
     if (this.#streaming && lastStatus !== null) connection.sendCopyFromChunk(lastStatus);
@@ -280,6 +334,7 @@ export class ReplicationSession {
   /** Cuts the connection at once. */
   readonly destroy = (): void => {
     this.#closing = true;
+    this.#fillNoMore();
     this.#client.connection.stream.destroy();
     this.#released();
   };
@@ -329,10 +384,10 @@ export class ReplicationSession {
     connection.stream.resume();
   }
 
-  #frame(chunk: Buffer): void {
+  #frame(bytes: Buffer, start: number, end: number): void {
     if (this.#closing || this.#over) return;
-    if (this.#held !== null) this.#held.push(Buffer.from(chunk));
-    else this.#handler?.frame(chunk);
+    if (this.#held !== null) this.#held.push(Buffer.from(bytes.subarray(start, end)));
+    else this.#handler?.frame(bytes, start, end);
   }
 
   /** @throws what ended the stream, unless that was in order or by our own wish. */

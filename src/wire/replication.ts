@@ -26,18 +26,19 @@ export interface PrimaryKeepalive {
   readonly replyRequested: boolean;
 }
 
-/** Reads the start position of an XLogData frame into `walStart`. */
-export function readWalStart(frame: Buffer, walStart: LsnWords): void {
-  if (frame.length < XLOG_DATA_HEADER_LENGTH) throw shortFrame('XLogData', frame.length);
-  walStart.high = frame.readUInt32BE(1);
-  walStart.low = frame.readUInt32BE(5);
+/** Reads the start position of the XLogData frame `bytes[start, end)` into `walStart`. */
+export function readWalStart(bytes: Buffer, start: number, end: number, walStart: LsnWords): void {
+  if (end - start < XLOG_DATA_HEADER_LENGTH) throw shortFrame('XLogData', end - start);
+  walStart.high = bytes.readUInt32BE(start + 1);
+  walStart.low = bytes.readUInt32BE(start + 5);
 }
 
-export function readKeepalive(frame: Buffer): PrimaryKeepalive {
-  if (frame.length !== KEEPALIVE_LENGTH) throw shortFrame('keepalive', frame.length);
+/** Reads the keepalive frame `bytes[start, end)`. */
+export function readKeepalive(bytes: Buffer, start: number, end: number): PrimaryKeepalive {
+  if (end - start !== KEEPALIVE_LENGTH) throw shortFrame('keepalive', end - start);
   return {
-    walEnd: lsnFromWords(frame.readUInt32BE(1), frame.readUInt32BE(5)),
-    replyRequested: frame[17] !== 0,
+    walEnd: lsnFromWords(bytes.readUInt32BE(start + 1), bytes.readUInt32BE(start + 5)),
+    replyRequested: bytes[start + 17] !== 0,
   };
 }
 

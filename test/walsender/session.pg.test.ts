@@ -51,9 +51,9 @@ async function messagesOf(
   const messages: Buffer[] = [];
   try {
     session.attach({
-      frame(payload) {
-        if (payload[0] !== 'w'.charCodeAt(0)) return;
-        messages.push(Buffer.from(payload.subarray(XLOG_DATA_HEADER)));
+      frame(bytes, start, end) {
+        if (bytes[start] !== 'w'.charCodeAt(0)) return;
+        messages.push(Buffer.from(bytes.subarray(start + XLOG_DATA_HEADER, end)));
         onFrame(session, messages.length);
       },
       batchEnd() {},
@@ -114,8 +114,8 @@ describe('hold and release', () => {
     const session = await connect(shop);
     let inserts = 0;
     session.attach({
-      frame(payload) {
-        if (payload[XLOG_DATA_HEADER] === INSERT) inserts++;
+      frame(bytes, start) {
+        if (bytes[start + XLOG_DATA_HEADER] === INSERT) inserts++;
       },
       batchEnd() {},
     });
@@ -158,8 +158,8 @@ describe('a session', () => {
     const session = await connect(shop);
     let inserts = 0;
     session.attach({
-      frame(payload) {
-        if (payload[XLOG_DATA_HEADER] === INSERT) inserts++;
+      frame(bytes, start) {
+        if (bytes[start + XLOG_DATA_HEADER] === INSERT) inserts++;
       },
       batchEnd() {},
     });

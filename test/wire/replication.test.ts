@@ -14,6 +14,21 @@ import {
 import { writeKeepalive, writeXLogData } from '../support/pgoutput-writer.ts';
 import { violationOf } from '../support/violation.ts';
 
+/** What a frame is followed and preceded by in the bytes of a socket read. */
+const FENCE = Buffer.from('\xff\xff\xff', 'latin1');
+
+const startOf = (frame: Buffer) => {
+  const walStart = { high: 1, low: 1 };
+  const bytes = Buffer.concat([FENCE, frame, FENCE]);
+  readWalStart(bytes, FENCE.length, FENCE.length + frame.length, walStart);
+  return walStart;
+};
+
+const keepaliveOf = (frame: Buffer) => {
+  const bytes = Buffer.concat([FENCE, frame, FENCE]);
+  return readKeepalive(bytes, FENCE.length, FENCE.length + frame.length);
+};
+
 describe('an XLogData frame', () => {
   it('starts with its tag and gives its start position as two unsigned halves', () => {
     const frame = writeXLogData(Buffer.from('E'), {
@@ -21,23 +36,20 @@ describe('an XLogData frame', () => {
       walEnd: 0xffff_ffff_ffff_ffffn,
       sendTime: 0x0003_046f_057c_76c5n,
     });
-    const walStart = { high: 0, low: 0 };
-    readWalStart(frame, walStart);
     expect(frame[0]).toBe(XLOG_DATA);
-    expect(walStart).toEqual({ high: 0xfedc_ba98, low: 0x8765_4321 });
+    expect(startOf(frame)).toEqual({ high: 0xfedc_ba98, low: 0x8765_4321 });
     expect(frame.subarray(XLOG_DATA_HEADER_LENGTH).toString()).toBe('E');
   });
 
   it('may carry no message at all', () => {
-    const walStart = { high: 1, low: 1 };
-    readWalStart(writeXLogData(Buffer.alloc(0), { walStart: 0n }), walStart);
-    expect(walStart).toEqual({ high: 0, low: 0 });
+    const frame = writeXLogData(Buffer.alloc(0), { walStart: 0n });
+    expect(startOf(frame)).toEqual({ high: 0, low: 0 });
   });
 
   it('is refused when its header is cut, at any length', () => {
     const frame = writeXLogData(Buffer.alloc(0), { walStart: 0x16_b374_d848n });
     for (let length = 0; length < XLOG_DATA_HEADER_LENGTH; length++) {
-      const cut = () => readWalStart(frame.subarray(0, length), { high: 0, low: 0 });
+      const cut = () => startOf(frame.subarray(0, length));
       expect(violationOf(cut).message).toBe(`XLogData: a frame of ${length} bytes (offset 0)`);
     }
   });
@@ -51,7 +63,7 @@ describe('a keepalive', () => {
       replyRequested: wanted,
     });
     expect(frame[0]).toBe(PRIMARY_KEEPALIVE);
-    expect(readKeepalive(frame)).toEqual({
+    expect(keepaliveOf(frame)).toEqual({
       walEnd: 0xffff_fffe_b374_d848n,
       replyRequested: wanted,
     });
@@ -60,11 +72,11 @@ describe('a keepalive', () => {
   it('is refused when it is shorter or longer than the protocol says', () => {
     const frame = writeKeepalive({ walEnd: 0x16_b374_d848n, replyRequested: true });
     for (let length = 0; length < frame.length; length++) {
-      const error = violationOf(() => readKeepalive(frame.subarray(0, length)));
+      const error = violationOf(() => keepaliveOf(frame.subarray(0, length)));
       expect(error.message).toBe(`keepalive: a frame of ${length} bytes (offset 0)`);
     }
     const long = Buffer.concat([frame, Buffer.from([0])]);
-    expect(() => readKeepalive(long)).toThrow(ProtocolViolation);
+    expect(() => keepaliveOf(long)).toThrow(ProtocolViolation);
   });
 });
 

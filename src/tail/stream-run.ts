@@ -281,9 +281,9 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   /** From the session: one message of the replication stream. */
   frame(bytes: Buffer, start: number, end: number): void {
     if (this.#end !== null) return;
-    const wanted = this.#guarded(() => this.#receive(bytes, start, end));
+    const wanted = this.#guardedReceive(bytes, start, end);
     if (wanted !== undefined) void this.#lookUp(wanted, Buffer.from(bytes.subarray(start, end)));
-    else this.#startReplay();
+    else if (this.#buffered !== null) this.#startReplay();
   }
 
   /** From the session: what arrived together has been handed over. */
@@ -326,22 +326,37 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     };
   }
 
+  /** As guarded; no function is made for each message. */
+  #guardedReceive(bytes: Buffer, start: number, end: number): TypesWanted | undefined {
+    const wholeLines = this.#delivery.writer.length;
+    try {
+      this.#receive(bytes, start, end);
+    } catch (error) {
+      return this.#failed(error, wholeLines);
+    }
+    if (this.#changes.finished) this.stop({ reason: 'done' });
+    return undefined;
+  }
+
+  #guarded(work: () => void): TypesWanted | undefined {
+    const wholeLines = this.#delivery.writer.length;
+    try {
+      work();
+    } catch (error) {
+      return this.#failed(error, wholeLines);
+    }
+    if (this.#changes.finished) this.stop({ reason: 'done' });
+    return undefined;
+  }
+
   /**
    * A message that fails leaves no half of a line, and ends the stream. One that wants types is to
    * be taken again.
    */
-  #guarded(work: () => void): TypesWanted | undefined {
-    const { writer } = this.#delivery;
-    const wholeLines = writer.length;
-    try {
-      work();
-    } catch (error) {
-      writer.length = wholeLines;
-      if (error instanceof TypesWanted) return error;
-      this.stop(endBy(error));
-      return undefined;
-    }
-    if (this.#changes.finished) this.stop({ reason: 'done' });
+  #failed(error: unknown, wholeLines: number): TypesWanted | undefined {
+    this.#delivery.writer.length = wholeLines;
+    if (error instanceof TypesWanted) return error;
+    this.stop(endBy(error));
     return undefined;
   }
 
@@ -391,7 +406,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     while (wanted !== undefined && this.#end === null) {
       await this.#learn(wanted);
       if (this.#end === null) {
-        wanted = this.#guarded(() => this.#receive(payload, 0, payload.length));
+        wanted = this.#guardedReceive(payload, 0, payload.length);
       }
     }
     if (!this.#startReplay()) this.#release();

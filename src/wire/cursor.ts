@@ -19,6 +19,9 @@ export class Cursor {
   position = 0;
   end = 0;
   #start = 0;
+  /** What was given last, and where it begins in its memory. */
+  #given: Buffer | null = null;
+  #givenAt = 0;
   readonly #readText: TextReader;
 
   /** `readText` is for strings that are not UTF-8. */
@@ -28,11 +31,17 @@ export class Cursor {
 
   /** Points the cursor at `bytes[start, end)`. The bytes are borrowed. */
   reset(bytes: Buffer, start: number, end: number): void {
-    const { buffer, byteOffset } = bytes;
-    if (buffer !== this.bytes.buffer) this.bytes = Buffer.from(buffer);
-    this.position = byteOffset + start;
+    if (bytes !== this.#given) this.#take(bytes);
+    this.position = this.#givenAt + start;
     this.#start = this.position;
-    this.end = byteOffset + end;
+    this.end = this.#givenAt + end;
+  }
+
+  #take(bytes: Buffer): void {
+    const { buffer, byteOffset } = bytes;
+    this.#given = bytes;
+    this.#givenAt = byteOffset;
+    if (buffer !== this.bytes.buffer) this.bytes = Buffer.from(buffer);
   }
 
   /** Bytes read so far, counted from the start of the range. */

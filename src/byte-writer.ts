@@ -164,3 +164,15 @@ export function appendBlock(out: ByteWriter, block: Block): void {
   }
   out.length += length;
 }
+
+/** Appends all that another writer holds, into room that was reserved. */
+export function appendWritten(out: ByteWriter, written: ByteWriter): void {
+  const { words } = written;
+  // up to three bytes of what it held before, or of nothing, are copied too, and written over
+  const whole = Math.min(written.length + SPARE_BYTES, written.bytes.length) & ~3;
+  for (let i = 0; i < whole; i += 4) {
+    out.words.setInt32(out.length + i, words.getInt32(i, true), true);
+  }
+  for (let i = whole; i < written.length; i++) out.bytes[out.length + i] = written.bytes[i]!;
+  out.length += written.length;
+}

@@ -1,7 +1,7 @@
 // NDJSON, version 1: one JSON object a line, from the server's bytes to JSON bytes.
 
 import { isUtf8 } from 'node:buffer';
-import { appendBlock, Block, type ByteWriter } from '../../byte-writer.ts';
+import { appendBlock, appendWritten, Block, ByteWriter } from '../../byte-writer.ts';
 import { ProtocolViolation } from '../../errors.ts';
 import { formatLsn, INVALID_LSN, type Lsn } from '../../lsn.ts';
 import type {
@@ -20,7 +20,7 @@ import type { Relation } from '../../pgoutput/relation.ts';
 import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple.ts';
 import { MAX_ESCAPED_BYTE } from '../../pgtypes/json-text.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
-import { formatTimestamp } from '../../wire/timestamp.ts';
+import { formatTimestamp, type PgTimestamp } from '../../wire/timestamp.ts';
 import type {
   Change,
   Formatter,
@@ -30,12 +30,21 @@ import type {
   Transaction,
 } from '../formatter.ts';
 import { isChanged, tupleWithNewValue } from '../old-row.ts';
+import { appendLsn, appendLsnWords, appendNumber, TimestampWriter } from './fields.ts';
 import { type RelationPlan, relationPlan } from './plan.ts';
 
 const XID = new Block(',"xid":');
 const SUBXID = new Block(',"subxid":');
 const SEQ = new Block(',"seq":');
 const LSN = new Block(',"lsn":"');
+const COMMIT_LSN = new Block(',"commit_lsn":"');
+const END_LSN = new Block('","end_lsn":"');
+const COMMIT_TIME = new Block('","commit_time":"');
+const CHANGES = new Block('","changes":');
+const GID = new Block(',"gid":');
+const PREPARE_LSN = new Block(',"prepare_lsn":"');
+const PREPARE_TIME = new Block('","prepare_time":"');
+const STREAMED = new Block(',"streamed":true');
 const NEW = new Block(',"new":');
 const OLD = new Block(',"old":');
 const OLD_PARTIAL = new Block(',"old_partial":true');
@@ -45,24 +54,19 @@ const CHANGED = new Block(',"changed":');
 const UNCHANGED = new Block(',"unchanged":');
 const NULL = new Block('null');
 const END_OF_LINE = new Block('}\n');
+const BEGIN = new Block('{"op":"begin"');
+const COMMIT = new Block('{"op":"commit"');
 const TRUNCATE = new Block('{"op":"truncate","tables":');
 const MESSAGE = new Block('{"op":"message"');
 
+const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const HEX = Buffer.from('0123456789ABCDEF');
 
 /** Room for a line's seq, lsn and punctuation. */
 const LINE_ROOM = 256;
-
-/** The part of a change's line that is the same for the whole transaction. */
-interface TransactionText {
-  readonly transaction: Transaction | null;
-  /** What follows the lsn: `","commit_lsn":"…","commit_time":"…"`. */
-  readonly tail: Block;
-}
 
 export class NdjsonFormatter implements Formatter {
   readonly #out: ByteWriter;
@@ -70,7 +74,10 @@ export class NdjsonFormatter implements Formatter {
   readonly #leaves: LeafIdentities;
   readonly #plans = new Map<number, RelationPlan>();
   #plan: RelationPlan | null = null;
-  #text: TransactionText = { transaction: null, tail: NULL };
+  readonly #times = new TimestampWriter();
+  /** What follows a line's lsn, the same for the whole transaction, and which one it is. */
+  readonly #tail = new ByteWriter(LINE_ROOM);
+  #tailOf: Transaction | null = null;
 
   constructor({ writer, types, leaves }: FormatterContext) {
     this.#out = writer;
@@ -80,16 +87,34 @@ export class NdjsonFormatter implements Formatter {
 
   begin(transaction: Transaction): void {
     if (transaction.kind !== 'committed') return;
-    this.#line({
-      op: 'begin',
-      xid: transaction.xid,
-      commit_lsn: formatLsn(transaction.commitLsn),
-      commit_time: formatTimestamp(transaction.commitTime),
-    });
+    const out = this.#out;
+    out.reserve(LINE_ROOM);
+    appendBlock(out, BEGIN);
+    appendBlock(out, XID);
+    appendNumber(out, transaction.xid);
+    appendBlock(out, COMMIT_LSN);
+    appendLsn(out, transaction.commitLsn);
+    appendBlock(out, COMMIT_TIME);
+    this.#times.append(out, transaction.commitTime);
+    out.bytes[out.length++] = QUOTE;
+    appendBlock(out, END_OF_LINE);
   }
 
   commit(transaction: Transaction, commit: Commit, changes: number): void {
-    this.#line({ op: 'commit', xid: transaction.xid, ...commitFields(commit), changes });
+    const out = this.#out;
+    out.reserve(LINE_ROOM);
+    appendBlock(out, COMMIT);
+    appendBlock(out, XID);
+    appendNumber(out, transaction.xid);
+    appendBlock(out, COMMIT_LSN);
+    appendLsn(out, commit.commitLsn);
+    appendBlock(out, END_LSN);
+    appendLsn(out, commit.endLsn);
+    appendBlock(out, COMMIT_TIME);
+    this.#times.append(out, commit.commitTime);
+    appendBlock(out, CHANGES);
+    appendNumber(out, changes);
+    appendBlock(out, END_OF_LINE);
   }
 
   origin(transaction: Transaction, origin: Origin): void {
@@ -248,7 +273,7 @@ export class NdjsonFormatter implements Formatter {
   /** Everything up to the keys that differ by kind of change. */
   #head(head: Block, change: Change, tables?: { readonly tables: object }): void {
     const out = this.#out;
-    const { tail } = this.#textOf(change.transaction);
+    const tail = this.#tailFor(change.transaction);
     out.reserve(head.length + LINE_ROOM + tail.length);
     appendBlock(out, head);
     if (tables !== undefined) {
@@ -264,10 +289,9 @@ export class NdjsonFormatter implements Formatter {
     appendBlock(out, SEQ);
     appendNumber(out, change.seq);
     appendBlock(out, LSN);
-    appendHex(out, change.lsnHigh);
-    out.bytes[out.length++] = 0x2f; // '/'
-    appendHex(out, change.lsnLow);
-    appendBlock(out, tail);
+    appendLsnWords(out, change.lsnHigh, change.lsnLow);
+    out.bytes[out.length++] = QUOTE;
+    appendWritten(out, tail);
   }
 
   /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
@@ -392,30 +416,35 @@ export class NdjsonFormatter implements Formatter {
     return plan;
   }
 
-  #textOf(transaction: Transaction): TransactionText {
-    if (this.#text.transaction !== transaction) this.#text = transactionText(transaction);
-    return this.#text;
+  #tailFor(transaction: Transaction): ByteWriter {
+    const tail = this.#tail;
+    if (this.#tailOf === transaction) return tail;
+    this.#tailOf = transaction;
+    tail.length = 0;
+    tail.reserve(LINE_ROOM);
+    switch (transaction.kind) {
+      case 'committed':
+        this.#place(COMMIT_LSN, transaction.commitLsn, COMMIT_TIME, transaction.commitTime);
+        break;
+      case 'prepared':
+        appendBlock(tail, GID);
+        tail.text(JSON.stringify(transaction.gid));
+        tail.reserve(LINE_ROOM);
+        this.#place(PREPARE_LSN, transaction.prepareLsn, PREPARE_TIME, transaction.prepareTime);
+        break;
+      case 'streamed':
+        appendBlock(tail, STREAMED);
+    }
+    return tail;
   }
-}
 
-function transactionText(transaction: Transaction): TransactionText {
-  return { transaction, tail: new Block(`"${transactionTail(transaction)}`) };
-}
-
-function transactionTail(transaction: Transaction): string {
-  switch (transaction.kind) {
-    case 'committed': {
-      const time = formatTimestamp(transaction.commitTime);
-      return `,"commit_lsn":"${formatLsn(transaction.commitLsn)}","commit_time":"${time}"`;
-    }
-    case 'prepared': {
-      const gid = JSON.stringify(transaction.gid);
-      const time = formatTimestamp(transaction.prepareTime);
-      const lsn = formatLsn(transaction.prepareLsn);
-      return `,"gid":${gid},"prepare_lsn":"${lsn}","prepare_time":"${time}"`;
-    }
-    case 'streamed':
-      return ',"streamed":true';
+  #place(lsnKey: Block, lsn: Lsn, timeKey: Block, time: PgTimestamp): void {
+    const tail = this.#tail;
+    appendBlock(tail, lsnKey);
+    appendLsn(tail, lsn);
+    appendBlock(tail, timeKey);
+    this.#times.append(tail, time);
+    tail.bytes[tail.length++] = QUOTE;
   }
 }
 
@@ -452,38 +481,6 @@ function closeList(out: ByteWriter, opening: number): void {
   out.reserve(2);
   openBracket(out, opening, OPEN_BRACKET);
   out.bytes[out.length++] = CLOSE_BRACKET;
-}
-
-/** An unsigned number in decimal, into reserved room. */
-function appendNumber(out: ByteWriter, value: number): void {
-  const end = out.length + decimalDigits(value);
-  const { bytes } = out;
-  let rest = value;
-  for (let at = end - 1; at >= out.length; at--) {
-    const tenth = (rest / 10) >>> 0;
-    bytes[at] = 0x30 + rest - tenth * 10;
-    rest = tenth;
-  }
-  out.length = end;
-}
-
-function decimalDigits(value: number): number {
-  let digits = 1;
-  for (let power = 10; power <= value; power *= 10) digits++;
-  return digits;
-}
-
-/** An unsigned 32-bit number in hexadecimal without leading zeros, into reserved room. */
-function appendHex(out: ByteWriter, value: number): void {
-  const digits = value === 0 ? 1 : (35 - Math.clz32(value)) >> 2;
-  const end = out.length + digits;
-  const { bytes } = out;
-  let rest = value;
-  for (let at = end - 1; at >= out.length; at--) {
-    bytes[at] = HEX[rest & 15]!;
-    rest >>>= 4;
-  }
-  out.length = end;
 }
 
 /** Text was asked for, and a binary value must never be shown as something it is not. */

@@ -160,19 +160,19 @@ export function appendBlock(out: ByteWriter, block: Block): void {
   if (length > LONGEST_BY_WORDS) out.bytes.set(block.bytes, out.length);
   else {
     const { words } = block;
-    for (let i = 0; i < words.length; i++) out.words.setInt32(out.length + 4 * i, words[i]!, true);
+    const { words: to, length: at } = out;
+    for (let i = 0; i < words.length; i++) to.setInt32(at + 4 * i, words[i]!, true);
   }
   out.length += length;
 }
 
 /** Appends all that another writer holds, into room that was reserved. */
 export function appendWritten(out: ByteWriter, written: ByteWriter): void {
-  const { words } = written;
-  // up to three bytes of what it held before, or of nothing, are copied too, and written over
-  const whole = Math.min(written.length + SPARE_BYTES, written.bytes.length) & ~3;
-  for (let i = 0; i < whole; i += 4) {
-    out.words.setInt32(out.length + i, words.getInt32(i, true), true);
-  }
-  for (let i = whole; i < written.length; i++) out.bytes[out.length + i] = written.bytes[i]!;
-  out.length += written.length;
+  const { words: from, length } = written;
+  const { words: to, length: at } = out;
+  // up to three bytes more than it holds, to be written over
+  const whole = Math.min(length + SPARE_BYTES, written.bytes.length) & ~3;
+  for (let i = 0; i < whole; i += 4) to.setInt32(at + i, from.getInt32(i, true), true);
+  for (let i = whole; i < length; i++) out.bytes[at + i] = written.bytes[i]!;
+  out.length = at + length;
 }

@@ -17,12 +17,12 @@ import { createTheme } from '../../src/terminal/theme.ts';
 import { NoOutput } from '../references/no-output.ts';
 import { ObjectLines } from '../references/object-lines.ts';
 import { PluginLines } from '../references/plugin-lines.ts';
-import type { RecordedMessage } from './frames-file.ts';
+import type { ReadMessage } from './frames-file.ts';
 import type { TupleFormat } from './recording.ts';
 
 /** What is made of messages. */
 export interface Reader {
-  read(messages: readonly RecordedMessage[]): void;
+  read(messages: readonly ReadMessage[]): void;
 }
 
 export interface Contestant {
@@ -144,7 +144,9 @@ function decoding(handler: PgoutputHandler, values: TupleValues | null): Reader 
   const decoder = new PgoutputDecoder(handler, values);
   return {
     read: (messages) => {
-      for (const { bytes, walStart } of messages) decoder.decode(bytes, 0, bytes.length, walStart);
+      for (const { chunk, start, end, walStart } of messages) {
+        decoder.decode(chunk, start, end, walStart);
+      }
     },
   };
 }

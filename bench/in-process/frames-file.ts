@@ -9,6 +9,13 @@ export interface RecordedMessage {
   readonly bytes: Buffer;
 }
 
+/** The same as it lies among others: in `chunk[start, end)`. */
+export interface ReadMessage extends RecordedMessage {
+  readonly chunk: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
 const HEADER = 12;
 
 export function packMessages(messages: readonly RecordedMessage[]): Buffer {
@@ -22,15 +29,16 @@ export function packMessages(messages: readonly RecordedMessage[]): Buffer {
   return gzipSync(Buffer.concat(parts), { level: 9 });
 }
 
-/** The messages are views into one buffer, as those are that a socket's reads bring. */
-export function unpackMessages(file: Buffer): RecordedMessage[] {
-  const all = gunzipSync(file);
-  const messages: RecordedMessage[] = [];
-  for (let at = 0; at < all.length; ) {
-    const walStart = { high: all.readUInt32BE(at), low: all.readUInt32BE(at + 4) };
+/** All messages lie in one buffer, as those do that a socket's read brings. */
+export function unpackMessages(file: Buffer): ReadMessage[] {
+  const chunk = gunzipSync(file);
+  const messages: ReadMessage[] = [];
+  for (let at = 0; at < chunk.length; ) {
+    const walStart = { high: chunk.readUInt32BE(at), low: chunk.readUInt32BE(at + 4) };
     const start = at + HEADER;
-    at = start + all.readUInt32BE(at + 8);
-    messages.push({ walStart, bytes: all.subarray(start, at) });
+    const end = start + chunk.readUInt32BE(at + 8);
+    messages.push({ walStart, bytes: chunk.subarray(start, end), chunk, start, end });
+    at = end;
   }
   return messages;
 }

@@ -2,15 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RecordedMessage, unpackMessages } from './frames-file.ts';
+import { type ReadMessage, type RecordedMessage, unpackMessages } from './frames-file.ts';
 
 export type TupleFormat = 'text' | 'binary';
 
 export interface Recording {
   /** The whole transaction as it was sent. */
-  readonly messages: readonly RecordedMessage[];
+  readonly messages: readonly ReadMessage[];
   /** Without what a connection announces one time only. */
-  readonly repeated: readonly RecordedMessage[];
+  readonly repeated: readonly ReadMessage[];
   readonly rows: number;
   /** Of the repeated messages. */
   readonly bytes: number;
@@ -26,7 +26,7 @@ export function readRecording(folder: string, shape: string, format: TupleFormat
   return recordingOf(unpackMessages(readFileSync(recordingFile(folder, shape, format))));
 }
 
-export function recordingOf(messages: readonly RecordedMessage[]): Recording {
+export function recordingOf(messages: readonly ReadMessage[]): Recording {
   const repeated = messages.filter((message) => !ANNOUNCEMENTS.includes(tag(message)));
   return {
     messages,

@@ -46,6 +46,8 @@ export class PartitionRoots implements LeafIdentities {
   }
 
   limitsOf(root: Relation): LeafLimits | undefined {
+    // for each update and delete: most databases publish no root
+    if (this.#leaves.size === 0 && this.#withoutOldRow.size === 0) return undefined;
     const known = this.#limits.get(root.relationId);
     if (known?.root === root) return known.limits;
     const leaves = this.#leaves.get(root.relationId);

@@ -8,10 +8,12 @@ const ZERO = 0x30;
 const SLASH = 0x2f;
 const POINT = 0x2e;
 const UTC = new Block('+00:00');
+const LARGEST_UINT32 = 0xffff_ffff;
 const HEX = Buffer.from('0123456789ABCDEF');
 
-/** An unsigned number in decimal. */
+/** A whole number, not negative, in decimal. */
 export function appendNumber(out: ByteWriter, value: number): void {
+  if (value > LARGEST_UINT32) return out.text(String(value));
   const end = out.length + decimalDigits(value);
   storeDigits(out.bytes, out.length, end, value);
   out.length = end;
@@ -82,9 +84,9 @@ function appendHex(out: ByteWriter, value: number): void {
   out.length = end;
 }
 
-/** Fills `bytes[start, end)` with the last digits of the value. */
+/** Fills `bytes[start, end)` with the last digits of a value below 2^32. */
 function storeDigits(bytes: Buffer, start: number, end: number, value: number): void {
-  let rest = value;
+  let rest = value >>> 0; // known to be whole, it is divided as an integer
   for (let at = end - 1; at >= start; at--) {
     const tenth = (rest / 10) >>> 0;
     bytes[at] = ZERO + rest - tenth * 10;
@@ -93,7 +95,13 @@ function storeDigits(bytes: Buffer, start: number, end: number, value: number): 
 }
 
 function decimalDigits(value: number): number {
-  let digits = 1;
-  for (let power = 10; power <= value; power *= 10) digits++;
-  return digits;
+  if (value < 10_000) {
+    if (value < 100) return value < 10 ? 1 : 2;
+    return value < 1000 ? 3 : 4;
+  }
+  if (value < 100_000_000) {
+    if (value < 1_000_000) return value < 100_000 ? 5 : 6;
+    return value < 10_000_000 ? 7 : 8;
+  }
+  return value < 1_000_000_000 ? 9 : 10;
 }

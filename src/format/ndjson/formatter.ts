@@ -155,8 +155,8 @@ export class NdjsonFormatter implements Formatter {
     if (oldRow?.role === 'old') this.#old(plan, oldRow, partial);
     else if (limits === undefined) this.#key(plan, oldRow ?? newRow);
     else this.#leafKey(plan, oldRow, newRow, limits);
-    this.#row(plan, NEW, newRow, oldRow);
-    this.#unchanged(plan, newRow, oldRow);
+    const isWhole = this.#row(plan, NEW, newRow, oldRow);
+    if (!isWhole) this.#unchanged(plan, newRow, oldRow);
     if (oldRow?.role === 'old' && !partial) this.#changed(plan, newRow, oldRow);
     this.#append(END_OF_LINE);
   }
@@ -294,26 +294,37 @@ export class NdjsonFormatter implements Formatter {
     appendWritten(out, tail);
   }
 
-  /** `,"new":{…}`: the columns of a tuple as an object, in the relation's order. */
-  #row(plan: RelationPlan, label: Block, row: TupleData, oldRow: TupleData | null): void {
+  /**
+   * `,"new":{…}`: the columns of a tuple as an object, in the relation's order. Returns whether all
+   * of them are there: see `unchanged`.
+   */
+  #row(plan: RelationPlan, label: Block, row: TupleData, oldRow: TupleData | null): boolean {
     const out = this.#out;
     const room = 2 + plan.fixedRoom + MAX_ESCAPED_BYTE * textLength(row, oldRow);
     out.reserve(label.length + room);
     appendBlock(out, label);
     const opening = out.length;
+    let isWhole = true;
     for (let column = 0; column < row.columnCount; column++) {
       const source = tupleWithNewValue(row, oldRow, column);
-      if (source === null) continue; // an unchanged TOAST value that was not sent
+      if (source === null) {
+        isWhole = false; // a TOAST value that was not sent
+        continue;
+      }
       this.#column(plan, source, column);
       if (plan.grows) out.reserve(room);
     }
     openBracket(out, opening, OPEN_BRACE);
     out.bytes[out.length++] = CLOSE_BRACE;
+    return isWhole;
   }
 
   /** `,"old":{…}`: all of it, or what is known of it. */
   #old(plan: RelationPlan, oldRow: TupleData, partial: boolean): void {
-    if (!partial) return this.#row(plan, OLD, oldRow, null);
+    if (!partial) {
+      this.#row(plan, OLD, oldRow, null);
+      return;
+    }
     this.#knownColumns(plan, OLD, oldRow, plan.allColumns);
     this.#append(OLD_PARTIAL);
   }
@@ -377,19 +388,16 @@ export class NdjsonFormatter implements Formatter {
     else plan.encoders[column]!(out, row.bytes, row.starts[column]!, row.ends[column]!);
   }
 
-  /** `,"unchanged":["body"]`: the TOAST values that nobody sent; left out if there are none. */
+  /** `,"unchanged":["body"]`: the TOAST values that nobody sent. There must be one. */
   #unchanged(plan: RelationPlan, newRow: TupleData, oldRow: TupleData | null): void {
     const out = this.#out;
-    let opening = -1;
+    this.#append(UNCHANGED);
+    const opening = out.length;
     for (let column = 0; column < newRow.columnCount; column++) {
-      if (tupleWithNewValue(newRow, oldRow, column) !== null) continue;
-      if (opening === -1) {
-        this.#append(UNCHANGED);
-        opening = out.length;
-      }
-      this.#append(plan.names[column]!);
+      const isUnknown = tupleWithNewValue(newRow, oldRow, column) === null;
+      if (isUnknown) this.#append(plan.names[column]!);
     }
-    if (opening !== -1) closeList(out, opening);
+    closeList(out, opening);
   }
 
   /** `,"changed":["total"]`: the columns that differ between a whole old row and the new one. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The program: hands over to main, which is built into dist/ by `npm run build`.
 
-import { main } from '../dist/main.js';
+const { main } = require('../dist/main.cjs');
 
-await main(process.argv.slice(2));
+main(process.argv.slice(2));

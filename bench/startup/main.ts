@@ -19,16 +19,24 @@ import { prepareDatabase, recordWal, withSlotCopy } from '../server/recorded-wal
 const USAGE = `npm run bench:startup -- [OPTIONS]
   --runs N            of each program (20)
   --server FOLDER     a PostgreSQL installation with bin/ and lib/
+  --check             exit code 1 if a ratio is above its bound, or if --runs is less than 11
   --json              results as JSON, the table on standard error
 `;
 
 const CONNECT = fileURLToPath(new URL('../references/connect.mjs', import.meta.url));
 const MARK = 'the first change';
 
+/** Fewer runs say too little to fail by. */
+const FEWEST_CHECKED_RUNS = 11;
+/** How many times as long as the reference it may take. */
+const SAYS_SOMETHING_BOUND = 1.5;
+const FIRST_CHANGE_BOUND = 3;
+
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '20' },
     server: { type: 'string' },
+    check: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -39,6 +47,8 @@ interface Contestant {
   readonly name: string;
   /** The one it is compared with. */
   readonly reference: string;
+  /** The ratio to the reference that is checked; undefined: it is the reference. */
+  readonly bound?: number;
   readonly milliseconds: () => Promise<number>;
 }
 
@@ -47,15 +57,20 @@ interface Result {
   readonly reference: string;
   readonly milliseconds: number;
   readonly ratio: number;
+  readonly passed: boolean;
 }
 
 async function bench(): Promise<void> {
+  const runs = count('runs', values.runs);
+  if (values.check && runs < FEWEST_CHECKED_RUNS) {
+    throw new Error(`--check needs at least ${FEWEST_CHECKED_RUNS} --runs`);
+  }
   await using started = await startBenchmarkServer(values.server);
   const folder = mkdtempSync(join(tmpdir(), 'pgtail-bench-'));
   try {
     await withClient(started.server, 'postgres', async (client) => {
       const contestants = [...ending(folder), ...(await connecting(started.server, client))];
-      report(await measured(contestants, count('runs', values.runs)));
+      report(await measured(contestants, runs));
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -69,10 +84,11 @@ function ending(folder: string): Contestant[] {
     return usage.wall * 1000;
   };
   const reference = 'node -e 0';
+  const bound = SAYS_SOMETHING_BOUND;
   return [
     { name: reference, reference, milliseconds: wall(['-e', '0']) },
-    { name: 'pgtail --version', reference, milliseconds: wall([PGTAIL, '--version']) },
-    { name: 'pgtail --help', reference, milliseconds: wall([PGTAIL, '--help']) },
+    { name: 'pgtail --version', reference, bound, milliseconds: wall([PGTAIL, '--version']) },
+    { name: 'pgtail --help', reference, bound, milliseconds: wall([PGTAIL, '--help']) },
   ];
 }
 
@@ -96,6 +112,7 @@ async function connecting(
     {
       name: 'pgtail to the first change',
       reference,
+      bound: FIRST_CHANGE_BOUND,
       milliseconds: () =>
         withSlotCopy(client, wal, 'pgoutput', (slot) => firstWord(tail(slot), MARK)),
     },
@@ -120,24 +137,25 @@ async function measured(contestants: readonly Contestant[], runs: number): Promi
     }
   }
   const middle = (name: string): number => median(times.get(name)!);
-  return contestants.map(({ name, reference }) => ({
-    name,
-    reference,
-    milliseconds: middle(name),
-    ratio: middle(name) / middle(reference),
-  }));
+  return contestants.map(({ name, reference, bound = Number.POSITIVE_INFINITY }) => {
+    const milliseconds = middle(name);
+    const ratio = milliseconds / middle(reference);
+    return { name, reference, milliseconds, ratio, passed: ratio <= bound };
+  });
 }
 
 function report(results: readonly Result[]): void {
   const machine = thisMachine(new Date());
   const print = values.json ? process.stderr : process.stdout;
-  const lines = results.map(({ name, reference, milliseconds, ratio }) => [
+  const lines = results.map(({ name, reference, milliseconds, ratio, passed }) => [
     name,
     milliseconds.toFixed(0),
     `${ratio.toFixed(2)} x ${reference}`,
+    ...(values.check && !passed ? ['too slow'] : []),
   ]);
-  print.write(`${machineLine(machine)}\n${textTable([['', 'ms', 'ratio'], ...lines])}`);
+  print.write(`${machineLine(machine)}\n${textTable([['', 'ms', 'ratio', ''], ...lines])}`);
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, results }, null, 2)}\n`);
+  if (values.check && !results.every(({ passed }) => passed)) process.exitCode = 1;
 }
 
 if (values.help) process.stdout.write(USAGE);

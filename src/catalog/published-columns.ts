@@ -1,7 +1,7 @@
 // The published columns whose types are not built in, or which only the server can print.
 // https://www.postgresql.org/docs/current/view-pg-publication-tables.html
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { hasBinaryDecoder } from '../pgtypes/binary/binary-to-text.ts';
 import { BUILTIN_TYPE_IDS } from '../pgtypes/builtin-types.ts';
 import type { ColumnType } from '../pgtypes/type-facts.ts';

@@ -1,11 +1,11 @@
 // What a slot costs: the WAL that the server keeps because of it.
 // https://www.postgresql.org/docs/current/view-pg-replication-slots.html
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { quoteLiteral } from '../walsender/commands.ts';
 import type { RunQuery } from './catalog-connection.ts';
 
-const row = z.object({ bytes: z.coerce.number().nullable() });
+const row = z.object({ bytes: z.nullable(z.coerce.number()) });
 
 /** In bytes; undefined: there is no such slot, or it keeps none (any more). */
 export async function retainedWal(query: RunQuery, slot: string): Promise<number | undefined> {

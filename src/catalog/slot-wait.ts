@@ -1,7 +1,7 @@
 // What the creation of a slot waits for: every transaction that was open when it began.
 // https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-ACTIVITY-VIEW
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { RunQuery } from './catalog-connection.ts';
 
 export type OpenTransaction =
@@ -18,11 +18,11 @@ export type OpenTransaction =
   | { readonly kind: 'prepared'; readonly gid: string; readonly age: number };
 
 const row = z.object({
-  pid: z.coerce.number().nullable(),
-  gid: z.string().nullable(),
+  pid: z.nullable(z.coerce.number()),
+  gid: z.nullable(z.string()),
   age: z.coerce.number(),
-  query: z.string().nullable(),
-  waits: z.enum(['t', 'f']).nullable(),
+  query: z.nullable(z.string()),
+  waits: z.nullable(z.enum(['t', 'f'])),
 });
 
 const OLDEST_SQL = `

@@ -1,7 +1,7 @@
 // Whose acknowledgements COMMITs wait for: a reload may change it at any time.
 // https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONOUS-STANDBY-NAMES
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { RunQuery } from './catalog-connection.ts';
 
 const row = z.object({ names: z.string() });

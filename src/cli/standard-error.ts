@@ -6,7 +6,10 @@ import type { ServerNotice } from '../walsender/session.ts';
 
 /** Whole lines only, and nothing from a server or a file reaches the terminal raw. */
 export function printNotice(line: string): void {
-  process.stderr.write(`pgtail: ${safeText(line)}\n`);
+  const { stderr } = process;
+  // who closes it does not want to be told
+  if (stderr.listenerCount('error') === 0) stderr.on('error', () => {});
+  stderr.write(`pgtail: ${safeText(line)}\n`);
 }
 
 /** As psql shows it: severity and message, then detail and hint on lines of their own. */

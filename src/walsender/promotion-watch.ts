@@ -3,7 +3,7 @@
 // https://www.postgresql.org/docs/current/functions-admin.html (recovery control, backup control)
 
 import type { ClientConfig } from 'pg';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { CatalogConnection } from '../catalog/catalog-connection.ts';
 
 /** How long after something arrived it is asked, in ms: until then it counts as of the old timeline. */
@@ -13,7 +13,7 @@ const LOOK_AFTER = 200;
 const TIMELINE_SQL = `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
   ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END AS timeline`;
 
-const timelineRow = z.object({ timeline: z.string().nullable() });
+const timelineRow = z.object({ timeline: z.nullable(z.string()) });
 
 /** A server that cannot be asked is asked again later. */
 export class PromotionWatch {

@@ -2,7 +2,7 @@
 // timeline, and what lies behind the point of departure on the old one is no part of it.
 // https://www.postgresql.org/docs/current/protocol-replication.html (IDENTIFY_SYSTEM, TIMELINE_HISTORY)
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { EXIT, PgtailError } from '../errors.ts';
 import { formatLsn, type Lsn, parseLsn } from '../lsn.ts';
 import { LONGEST_PAGE_HEADER } from './preflight.ts';

@@ -7,15 +7,26 @@ const BURST_READS = 32;
 /** A read this large was worth its while, in bytes. */
 const LARGE_READ = 64 * 1024;
 
-/** How long the socket is left alone in a burst, in ms: timers can do no less. */
-export const FILLING_TIME = 1;
+/**
+ * How long a socket is left alone, in ms. On TCP the kernel joins what the server writes, and there
+ * is room for much more than a millisecond of it. On a Unix socket each write stays apart and counts
+ * for a kilobyte and more of the 208 KB that it holds: after some 170 the server must wait for us.
+ */
+export const TCP_SOCKET_FILLS = 1;
+export const UNIX_SOCKET_FILLS = 0.4;
+
+const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
+
+/** Everything rests, for less time than a timer can be set to. */
+export function sleep(ms: number): void {
+  Atomics.wait(nobodyWakes, 0, 0, ms);
+}
 
 /**
  * A walsender writes each change to the socket by itself, and a reader that is as fast makes a read
  * of each: 10 µs of CPU time where handling the change takes less than one. So in a burst of small
- * reads the socket is left alone for a millisecond at a time, in which some ten thousand bytes
- * arrive. With 500,000 rows in one transaction that took the CPU time of pgtail from 2.0 s to what
- * bench/README.md says, and the server sends faster undisturbed.
+ * reads the socket is left alone for a moment, in which some ten thousand bytes arrive, and the
+ * server is not disturbed.
  */
 export class ReadPacing {
   #reads = 0;

@@ -17,7 +17,7 @@ import {
 } from './client-config.ts';
 import { LendingSocket } from './lending-socket.ts';
 import { MessageReader } from './message-reader.ts';
-import { FILLING_TIME, ReadPacing } from './read-pacing.ts';
+import { ReadPacing, sleep, TCP_SOCKET_FILLS, UNIX_SOCKET_FILLS } from './read-pacing.ts';
 import { connectFailure } from './server-error.ts';
 import { type QueryRows, textQuery } from './text-query.ts';
 
@@ -73,6 +73,8 @@ class ReplicationService extends LogicalReplicationService {
   }
 }
 
+const isSocketFolder = (host: string): boolean => host.startsWith('/');
+
 export class ReplicationSession {
   readonly #client: PgClient;
   readonly #settings: ConnectionSettings;
@@ -82,10 +84,9 @@ export class ReplicationSession {
   /** Frames that came while the stream was held, copied. */
   #held: Buffer[] | null = null;
   #handler: StreamHandler | null = null;
-  /** Whether many small reads may be made few large ones, which takes up to two milliseconds. */
+  /** Whether many small reads may be made few large ones, which takes up to a millisecond. */
   isPatient = true;
   readonly #pacing = new ReadPacing();
-  #filling: NodeJS.Timeout | undefined;
   #paused = false;
   #closing = false;
   #streaming = false;
@@ -192,30 +193,15 @@ export class ReplicationSession {
     }
     if (this.#closing) return;
     this.#handler?.batchEnd();
-    if (this.isPatient && this.#pacing.shouldWait(chunk.length, performance.now())) this.#fill();
-  }
-
-  /** Lets the socket fill before it is read again. */
-  #fill(): void {
-    this.#filling = setTimeout(() => {
-      this.#filling = undefined;
-      this.#pacing.waited(performance.now());
-      this.#readOrNot();
-    }, FILLING_TIME);
-    this.#readOrNot();
+    if (!this.isPatient || !this.#pacing.shouldWait(chunk.length, performance.now())) return;
+    sleep(isSocketFolder(this.#settings.host) ? UNIX_SOCKET_FILLS : TCP_SOCKET_FILLS);
+    this.#pacing.waited(performance.now());
   }
 
   #readOrNot(): void {
     const { stream } = this.#client.connection;
-    const rests = this.#paused || this.#held !== null || this.#filling !== undefined;
-    if (rests) stream.pause();
+    if (this.#paused || this.#held !== null) stream.pause();
     else stream.resume();
-  }
-
-  #fillNoMore(): void {
-    clearTimeout(this.#filling);
-    this.#filling = undefined;
-    this.isPatient = false;
   }
 
   /**
@@ -316,7 +302,6 @@ export class ReplicationSession {
   async finish(lastStatus: Buffer | null, insideTransaction: boolean): Promise<boolean> {
     if (this.#closing) return false;
     this.#closing = true;
-    this.#fillNoMore();
     const { connection } = this.#client;
     const ended = new Promise<void>((resolve) => connection.once('end', resolve));
     if (this.#streaming && lastStatus !== null) connection.sendCopyFromChunk(lastStatus);
@@ -334,7 +319,6 @@ export class ReplicationSession {
   /** Cuts the connection at once. */
   readonly destroy = (): void => {
     this.#closing = true;
-    this.#fillNoMore();
     this.#client.connection.stream.destroy();
     this.#released();
   };
@@ -342,7 +326,7 @@ export class ReplicationSession {
   /** Asks the server to give up the query that runs, such as a slot's creation that waits. */
   cancel(): void {
     const { host, port } = this.#settings;
-    const socket = host.startsWith('/')
+    const socket = isSocketFolder(host)
       ? connectSocket(`${host}/.s.PGSQL.${port}`)
       : connectSocket(port, host);
     const request = Buffer.alloc(16);

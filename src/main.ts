@@ -2,15 +2,15 @@
 
 import { runProgram } from './cli/program.ts';
 import { stopSignal } from './cli/stop-signal.ts';
-import { EXIT } from './errors.ts';
 
 /** Runs pgtail with these arguments (without node and script) and ends the process. */
 export async function main(args: readonly string[]): Promise<void> {
   const stop = stopSignal(process);
   process.on('uncaughtException', (error) => void fail(error));
   try {
-    const hasRun = await runProgram(args, stop);
-    if (hasRun) await end(EXIT.ok); // else nothing waits: standard error would be loaded for nothing
+    const exitCode = await runProgram(args, stop);
+    // null: nothing waits, and standard error would be loaded for nothing
+    if (exitCode !== null) await end(exitCode);
   } catch (error) {
     await fail(error);
   }

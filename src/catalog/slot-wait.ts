@@ -1,8 +1,9 @@
 // What the creation of a slot waits for: every transaction that was open when it began.
 // https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-ACTIVITY-VIEW
 
+import type { ClientConfig } from 'pg';
 import * as z from 'zod/mini';
-import type { RunQuery } from './catalog-connection.ts';
+import { type RunQuery, withCatalog } from './catalog-connection.ts';
 
 export type OpenTransaction =
   | {
@@ -48,6 +49,23 @@ export async function oldestTransaction(query: RunQuery): Promise<OpenTransactio
     query: withoutValues(text ?? ''),
     waitsForStandby: waits === 't',
   };
+}
+
+/** A slot whose creation takes longer waits for a transaction: told so often, in ms. */
+const TELL_INTERVAL = 2000;
+
+/** While it works, `onSlotWaits` is told of the oldest open transaction again and again. */
+export async function tellingSlotWaits<T>(
+  config: ClientConfig,
+  onSlotWaits: (open: OpenTransaction) => void,
+  work: Promise<T>,
+): Promise<T> {
+  const tell = async (): Promise<void> => {
+    const open = await withCatalog(config, oldestTransaction).catch(() => undefined);
+    if (open !== undefined) onSlotWaits(open);
+  };
+  const interval = setInterval(() => void tell(), TELL_INTERVAL);
+  return await work.finally(() => clearInterval(interval));
 }
 
 const LONGEST_QUERY = 80;

@@ -3,16 +3,22 @@
 import { EXIT, PgtailError } from '../errors.ts';
 
 /** Names that are kept for commands, whether they exist yet or not. */
-const RESERVED = ['demo', 'slots', 'doctor', 'identity', 'decode', 'completion'];
+const RESERVED: readonly string[] = ['demo', 'slots', 'doctor', 'identity', 'decode', 'completion'];
 
 /**
  * @param commands those that exist
+ * @param reserved those that are kept for commands
  * @throws PgtailError (usage) if the word is a command's name but for one slip, or a reserved one
  */
-export function checkNotMistypedCommand(word: string, commands: readonly string[]): void {
-  const meant = RESERVED.find((name) => isSlipOf(name, word.toLowerCase()));
+export function checkNotMistypedCommand(
+  word: string,
+  commands: readonly string[],
+  reserved = RESERVED,
+  program = 'pgtail',
+): void {
+  const meant = reserved.find((name) => isSlipOf(name, word.toLowerCase()));
   if (meant === undefined) return;
-  const suggestion = commands.includes(meant) ? `did you mean "pgtail ${meant}"? ` : '';
+  const suggestion = commands.includes(meant) ? `did you mean "${program} ${meant}"? ` : '';
   throw new PgtailError(EXIT.usage, `unknown command ${JSON.stringify(word)}`, {
     hint: `${suggestion}a database of that name is -d ${word}`,
   });

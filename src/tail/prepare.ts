@@ -4,7 +4,7 @@
 import { withCatalog } from '../catalog/catalog-connection.ts';
 import { type Catalog, catalogNames } from '../catalog/catalog-names.ts';
 import { type PublishedColumn, readPublishedColumns } from '../catalog/published-columns.ts';
-import { type OpenTransaction, oldestTransaction } from '../catalog/slot-wait.ts';
+import { type OpenTransaction, tellingSlotWaits } from '../catalog/slot-wait.ts';
 import { readTypes } from '../catalog/type-catalog.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
@@ -104,24 +104,13 @@ export async function prepareSource(
   const learning = learnPublished(session, publications, catalog, types);
   const { slot: name, createSlot: create, peek } = options;
   const request = { name, create, peek, temporaryName };
-  const tellWhy = setInterval(() => void tellSlotWait(session, onSlotWaits), SLOT_WAIT_INTERVAL);
-  const slot = await prepareSlot(session, request, found).finally(() => clearInterval(tellWhy));
+  const preparing = prepareSlot(session, request, found);
+  const slot = await tellingSlotWaits(session.ordinaryConfig, onSlotWaits, preparing);
   const values = valueFormat(options, await learning, types, server.major);
   const isTwoPhase = options.twoPhase || (found.slot?.twoPhase ?? false);
   const { applicationName } = options.connection;
   const commitsWait = isSynchronousStandby(applicationName, server.synchronousStandbyNames);
   return { identity, server, slot, publications, values, money, isTwoPhase, commitsWait };
-}
-
-/** A slot whose creation takes longer waits for a transaction: told so often, in ms. */
-const SLOT_WAIT_INTERVAL = 2000;
-
-async function tellSlotWait(
-  session: ReplicationSession,
-  onSlotWaits: (open: OpenTransaction) => void,
-): Promise<void> {
-  const open = await withCatalog(session.ordinaryConfig, oldestTransaction).catch(() => undefined);
-  if (open !== undefined) onSlotWaits(open);
 }
 
 /** How the catalog is asked, and what its text is read as. */

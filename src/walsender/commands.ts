@@ -32,8 +32,25 @@ export function startReplication({ slot, from, options }: StartReplication): str
   return `START_REPLICATION SLOT ${where} (${list.join(', ')})`;
 }
 
-/** No snapshot is exported: nobody reads the tables at the slot's starting point. */
-export function createReplicationSlot(slot: string, temporary: boolean): string {
-  const kind = temporary ? 'TEMPORARY LOGICAL' : 'LOGICAL';
-  return `CREATE_REPLICATION_SLOT ${quoteIdentifier(slot)} ${kind} pgoutput NOEXPORT_SNAPSHOT`;
+export interface NewSlot {
+  readonly name: string;
+  readonly temporary: boolean;
+  /** Default: pgoutput. */
+  readonly plugin?: string;
+  readonly twoPhase?: boolean;
+  /** Kept by standbys too (17+). */
+  readonly failover?: boolean;
 }
+
+/** No snapshot is exported: nobody reads the tables at the slot's starting point. */
+export function createReplicationSlot(slot: NewSlot): string {
+  const { name, temporary, plugin = 'pgoutput', twoPhase = false, failover = false } = slot;
+  const kind = temporary ? 'TEMPORARY LOGICAL' : 'LOGICAL';
+  const command = `CREATE_REPLICATION_SLOT ${quoteIdentifier(name)} ${kind} ${pluginName(plugin)}`;
+  // 10 to 14 know only the words, and only a list in parentheses knows FAILOVER
+  if (!failover) return `${command} NOEXPORT_SNAPSHOT${twoPhase ? ' TWO_PHASE' : ''}`;
+  return `${command} (SNAPSHOT 'nothing'${twoPhase ? ', TWO_PHASE' : ''}, FAILOVER)`;
+}
+
+const pluginName = (plugin: string): string =>
+  plugin === 'pgoutput' ? plugin : quoteIdentifier(plugin);

@@ -215,6 +215,27 @@ export function copySlotFailure(error: unknown, slot: string): PgtailError {
   );
 }
 
+/** A failed pg_drop_replication_slot or pg_replication_slot_advance. */
+export function changeSlotFailure(
+  error: unknown,
+  what: 'drop' | 'advance',
+  slot: string,
+): PgtailError {
+  const before = `cannot ${what} slot ${JSON.stringify(slot)}`;
+  if (!isServerReport(error)) return lost(error, before);
+  switch (error.code) {
+    case SQLSTATE.objectInUse:
+      return slotInUse(error, slot);
+    case SQLSTATE.undefinedObject:
+    case SQLSTATE.notInPrerequisiteState:
+      return reported(error, EXIT.slot, before);
+    case SQLSTATE.insufficientPrivilege:
+      return reported(error, EXIT.notReady, before, 'as a superuser: ALTER ROLE … REPLICATION;');
+    default:
+      return reported(error, isTransient(error) ? EXIT.failure : EXIT.notReady, before);
+  }
+}
+
 /** A failed START_REPLICATION. */
 export function startFailure(error: unknown, slot: string): PgtailError {
   const before = `cannot start slot ${JSON.stringify(slot)}`;

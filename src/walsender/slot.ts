@@ -104,7 +104,7 @@ async function createSlot(
   temporary: boolean,
 ): Promise<Lsn | undefined> {
   try {
-    const [rows = []] = await session.query(createReplicationSlot(name, temporary));
+    const [rows = []] = await session.query(createReplicationSlot({ name, temporary }));
     return parseLsn(rows[0]?.consistent_point ?? '');
   } catch (error) {
     if (hasSqlState(error, DUPLICATE_OBJECT) && !temporary) return undefined;

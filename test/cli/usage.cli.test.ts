@@ -38,10 +38,29 @@ describe.concurrent('help', () => {
     expect(stdout).toContain('--once');
   });
 
-  it('fits into 100 columns', async () => {
-    const { stdout } = await runPgtail(['--help']);
-    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  it('of the slots commands is printed by pgtail slots --help and its like', async () => {
+    const list = await runPgtail(['slots', '-?']);
+    expect(list).toMatchObject({ code: 0, stdout: expect.stringMatching(/--watch/), stderr: '' });
+    expect(await runPgtail(['slots', 'help'])).toEqual(list);
+    expect(await runPgtail(['help', 'slots'])).toEqual(list);
+    for (const [command, option] of [
+      ['create', '--failover'],
+      ['drop', '--yes'],
+      ['advance', '--yes'],
+    ] as const) {
+      expect(list.stdout).toContain(`\n  ${command} `);
+      const { code, stdout } = await runPgtail(['slots', command, '--help']);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(option) });
+    }
   });
+
+  it.each([[], ['slots'], ['slots', 'create'], ['slots', 'advance']])(
+    'fits into 100 columns: %s %s',
+    async (...command) => {
+      const { stdout } = await runPgtail([...command, '--help']);
+      expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    },
+  );
 
   it('may be left unread: a reader that closes its end is no internal error', async () => {
     const { stdout, stderr } = await runShell(
@@ -116,6 +135,26 @@ describe.concurrent('a mistake on the command line', () => {
     [['demo', '--format', 'xml'], /--format/],
     [['--format', 'ndjson', 'demo'], /--format.*before the command.*demo --help/],
     [['demo', 'shop'], /argument/],
+    [['slots', '--format', 'ndjsn'], /--format.*auto, pretty, json/],
+    [['slots', '--color', 'yes'], /--color.*auto, always, never/],
+    [['slots', '--watch', 'shop'], /--watch.*seconds/],
+    [['slots', '--watch', '0'], /--watch.*0\.1/],
+    [['slots', 'shop', '-d', 'shop'], /-d/],
+    [['slots', 'shop', 'warehouse'], /argument/],
+    [['slots', '-d', 'shop', 'drop', 'audit'], /before the command.*pgtail slots drop --help/],
+    [['-d', 'shop', 'slots'], /before the command.*pgtail slots --help/],
+    [['slots', 'create'], /argument.*name/],
+    [['slots', 'create', 'Audit'], /NAME.*a-z, 0-9 and _/],
+    [
+      ['slots', 'create', 'audit', '--temporary', 'yes'],
+      /--temporary.*gone when this command ends/,
+    ],
+    [['slots', 'create', 'audit', '--plugin', 'a"b'], /--plugin.*library/],
+    [['slots', 'drop'], /argument.*name/],
+    [['slots', 'drop', 'audit', "x'y"], /NAME.*a-z, 0-9 and _/],
+    [['slots', 'drop', 'audit'], /--yes/],
+    [['slots', 'advance', 'audit'], /argument.*lsn/],
+    [['slots', 'advance', 'audit', 'now'], /LSN.*16\/B374D848/],
   ] as const)('%j names the option and the fix', async (args, expected) => {
     expect(await mistake(...args)).toMatch(expected);
   });
@@ -134,12 +173,23 @@ describe.concurrent('a mistake on the command line', () => {
 });
 
 describe.concurrent('a mistyped command', () => {
-  it.each(['demp', 'deom', 'Demo', 'slot', 'slots', 'doctr', 'decode'])(
+  it.each(['demp', 'deom', 'Demo', 'slot', 'doctr', 'decode'])(
     'such as %s is not taken for a database',
     async (word) => {
       expect(await mistake(word)).toMatch(new RegExp(`"${word}".*-d ${word}`));
     },
   );
+
+  it.each(['crate', 'drp', 'advanced'])('such as slots %s is not either', async (word) => {
+    expect(await mistake('slots', word)).toMatch(
+      new RegExp(`"${word}".*did you mean "pgtail slots (create|drop|advance)".*-d ${word}`),
+    );
+  });
+
+  it('suggests a command that exists', async () => {
+    expect(await mistake('slot')).toMatch(/did you mean "pgtail slots"\?/);
+    expect(await mistake('doctr')).not.toMatch(/did you mean/);
+  });
 
   it.each(['dev', 'shop', 'test', 'store', 'stats', 'de', 'actor'])(
     'is not what a database called %s is',
@@ -172,10 +222,22 @@ it.skipIf(!canRunNameless())(
   },
 );
 
+it.concurrent('takes PGTAIL_FORMAT=ndjson for json where there is no ndjson', async () => {
+  const env = { ...NOWHERE, PGTAIL_FORMAT: 'ndjson' };
+  expect(await runPgtail(['slots', '-d', 'shop'], { env })).toMatchObject({ code: 3 });
+});
+
 it.concurrent('names host and port of a server that is not there', async () => {
   const tcp = await runPgtail(['-d', 'shop'], { env: NOWHERE });
   expect(tcp).toMatchObject({ code: 3, stdout: '' });
   expect(tcp.stderr).toMatch(/^pgtail: cannot connect to 127\.0\.0\.1:1: connection refused\n/);
+  for (const command of [
+    ['slots'],
+    ['slots', 'create', 'audit'],
+    ['slots', 'drop', 'a', '--yes'],
+  ]) {
+    expect(await runPgtail([...command, '-d', 'shop'], { env: NOWHERE })).toEqual(tcp);
+  }
   const socket = await runPgtail(['-h', '/nonexistent', '-d', 'shop']);
   expect(socket).toMatchObject({ code: 3 });
   expect(socket.stderr).toContain('/nonexistent/.s.PGSQL.5432');

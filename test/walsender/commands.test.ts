@@ -45,10 +45,10 @@ describe('START_REPLICATION', () => {
 
 describe('CREATE_REPLICATION_SLOT', () => {
   it('makes a lasting or a temporary slot without a snapshot', () => {
-    expect(createReplicationSlot('tail', false)).toBe(
+    expect(createReplicationSlot({ name: 'tail', temporary: false })).toBe(
       'CREATE_REPLICATION_SLOT "tail" LOGICAL pgoutput NOEXPORT_SNAPSHOT',
     );
-    expect(createReplicationSlot('tail', true)).toBe(
+    expect(createReplicationSlot({ name: 'tail', temporary: true })).toBe(
       'CREATE_REPLICATION_SLOT "tail" TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT',
     );
   });

@@ -1,0 +1,65 @@
+// The values that several commands take, each with the words that say what it may be.
+
+import * as z from 'zod/mini';
+import { EXIT, PgtailError } from '../errors.ts';
+import { type Lsn, parseLsn } from '../lsn.ts';
+import type { RawOptions } from './raw-options.ts';
+
+/** Absent, it is off. */
+export const flag = z._default(z.boolean(), false);
+export const anyText = z.optional(z.string());
+
+export const oneOf = <T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
+export const matching = (pattern: RegExp, problem: string) =>
+  z.string().check(z.regex(pattern, problem));
+
+/** What `read` makes of the text; undefined is the problem. */
+export const readBy = <T>(read: (text: string) => T | undefined, problem: string) =>
+  z.pipe(
+    z.string(),
+    z.transform((text: string, { issues }): T => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      issues.push({ code: 'custom', message: problem, input: text });
+      return z.NEVER;
+    }),
+  );
+
+/** PostgreSQL takes no other names: https://www.postgresql.org/docs/current/warm-standby.html */
+export const slotName = matching(
+  /^[a-z0-9_]{1,63}$/,
+  'a slot name has 1 to 63 of the characters a-z, 0-9 and _',
+);
+
+/** In ms. */
+export const seconds = z.pipe(
+  matching(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more'),
+  z.transform((count: string) => Number(count) * 1000),
+);
+
+export const lsn = readBy<Lsn>(parseLsn, 'a position is written as in 16/B374D848');
+
+/**
+ * `operands` are the names of what stands on the command line without an option's name.
+ * @throws PgtailError (usage) that names the first option that is wrong
+ */
+export function checkedValues<T extends z.ZodMiniType>(
+  schema: T,
+  raw: RawOptions,
+  operands: readonly string[] = [],
+): z.output<T> {
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const name = String(issue.path[0]);
+  const where = operands.includes(name) ? name.toUpperCase() : optionName(name);
+  throw new PgtailError(EXIT.usage, `invalid value for ${where}`, { hint: issue.message });
+}
+
+function optionName(name: string): string {
+  const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const variable = `PGTAIL_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return process.env[variable] === undefined ? option : `${option} (or ${variable})`;
+}

@@ -1,0 +1,80 @@
+// What is wrong with a slot, from what is known of it.
+
+import { describe, expect, it } from 'vitest';
+import { slotFindings } from '../../src/slots/health.ts';
+import type { Slot, SlotSettings } from '../../src/slots/slot.ts';
+import { GB, MB, READER, report, settings, slot } from './slot-case.ts';
+
+const found = (different: Partial<Slot>, server: Partial<SlotSettings> = {}) =>
+  slotFindings(slot(different), settings(server)).map(({ id, severity }) => `${severity} ${id}`);
+
+describe('a slot', () => {
+  it('that keeps little is healthy, read or not', () => {
+    expect(found({})).toEqual([]);
+    expect(found({ reader: READER })).toEqual([]);
+    expect(found({ retained: undefined, restartLsn: undefined })).toEqual([]);
+  });
+
+  it('that is invalidated has no other finding', () => {
+    const lost = { invalidation: 'wal_removed', retained: 90 * GB, catalogXminAge: 150_000_000 };
+    expect(found(lost)).toEqual(['error slot-invalidated']);
+  });
+
+  it('is close to being lost in the last fifth of what it may keep', () => {
+    const server = { maxSlotWalKeepSize: 10 * GB };
+    expect(found({ safeWal: 3 * GB }, server)).toEqual([]);
+    expect(found({ safeWal: 2 * GB }, server)).toEqual(['warning slot-close-to-being-lost']);
+    expect(found({ safeWal: 0, walStatus: 'unreserved' }, server)).toEqual([
+      'error slot-close-to-being-lost',
+    ]);
+    expect(found({ safeWal: 2 * GB, retained: 8 * GB }, server)).toEqual([
+      'warning slot-close-to-being-lost',
+    ]);
+  });
+
+  it('keeps too much beyond what the server may keep for itself', () => {
+    expect(found({ retained: GB })).toEqual([]);
+    expect(found({ retained: GB + 1 })).toEqual(['warning slot-inactive-retains-wal']);
+    expect(found({ retained: GB + 1, reader: READER })).toEqual([
+      'warning slot-active-retains-wal',
+    ]);
+  });
+
+  it('is close to its idle timeout in the last fifth of it, unless somebody reads it', () => {
+    const server = { idleTimeout: 100 };
+    expect(found({ inactiveFor: 79 }, server)).toEqual([]);
+    expect(found({ inactiveFor: 80 }, server)).toEqual(['warning slot-close-to-idle-timeout']);
+    expect(found({ inactiveFor: undefined, reader: READER }, server)).toEqual([]);
+    expect(found({ inactiveFor: 80, synced: true }, server)).toEqual([]);
+  });
+
+  it('holds VACUUM back from half of autovacuum_freeze_max_age on', () => {
+    expect(found({ catalogXminAge: 99_999_999, xminAge: 99_999_999 })).toEqual([]);
+    expect(found({ catalogXminAge: 100_000_000 })).toEqual(['warning slot-holds-catalog-xmin']);
+    expect(found({ xminAge: 100_000_000 })).toEqual(['warning slot-holds-xmin']);
+  });
+
+  it('that a standby copies is mended on its primary', () => {
+    const [finding] = slotFindings(slot({ synced: true, invalidation: 'wal_removed' }), settings());
+    expect(finding?.fix.join()).toMatch(/on the primary/);
+  });
+});
+
+it('the worst slot comes first, then the costliest, then by name', () => {
+  const { slots, findings } = report([
+    slot({ name: 'a_small', retained: MB }),
+    slot({ name: 'b_large', retained: 2 * MB }),
+    slot({ name: 'c_forgotten', retained: 2 * GB }),
+    slot({ name: 'd_lost', invalidation: 'wal_removed', retained: undefined }),
+    slot({ name: 'e_small', retained: MB }),
+  ]);
+  const names = slots.map(({ name }) => name);
+  expect(names).toEqual(['d_lost', 'c_forgotten', 'b_large', 'a_small', 'e_small']);
+  expect(findings.map(({ id }) => id)).toEqual(['slot-invalidated', 'slot-inactive-retains-wal']);
+});
+
+it('what the role may not read of a reader is named', () => {
+  const hidden = { ...READER, clientAddress: undefined, flushLag: undefined, readable: false };
+  expect(report([slot({ reader: hidden })]).unreadable).toEqual(['client_addr', 'flush_lag_ms']);
+  expect(report([slot({ reader: READER }), slot()]).unreadable).toEqual([]);
+});

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const LAYERS: readonly (readonly string[])[] = [
   ['main'],
   ['cli', 'tail', 'demo'],
-  ['changes', 'slots', 'doctor', 'identity'],
+  ['changes', 'silence', 'slots', 'doctor', 'identity'],
   ['findings'],
   ['connection', 'walsender', 'catalog', 'format', 'terminal', 'output', 'spool'],
   ['pgoutput', 'pgtypes'],
@@ -29,6 +29,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'walsender/',
     'format/ndjson/schema.ts',
     'findings/schema.ts',
+    'silence/',
     'slots/',
     'doctor/',
     'identity/',

@@ -1,7 +1,6 @@
 // What of the stream is printed: by table and by kind of line.
 
-import type { Relation } from '../pgoutput/relation.ts';
-import { isSelected, type TablePattern } from './table-pattern.ts';
+import { isSelected, type TableName, type TablePattern } from './table-pattern.ts';
 
 /** The kinds of lines, as `op` in NDJSON and in --op name them. */
 export const LINE_OPS = [
@@ -73,7 +72,7 @@ export class Selection {
     return this.shows(op) || (this.#named?.some((named) => !isChangeOp(named)) ?? false);
   }
 
-  showsTable(relation: Relation): boolean {
+  showsTable(relation: TableName): boolean {
     return isSelected(relation, this.#tables);
   }
 

@@ -25,13 +25,16 @@ export function parseTablePattern(text: string): TablePattern | undefined {
 }
 
 /** Without a pattern that includes, every table is; one that excludes always wins. */
-export function isSelected(relation: Relation, patterns: readonly TablePattern[]): boolean {
+/** What a pattern looks at. */
+export type TableName = Pick<Relation, 'schema' | 'name'>;
+
+export function isSelected(relation: TableName, patterns: readonly TablePattern[]): boolean {
   const fitting = patterns.filter((pattern) => fits(relation, pattern));
   if (fitting.some((pattern) => pattern.excludes)) return false;
   return fitting.length > 0 || patterns.every((pattern) => pattern.excludes);
 }
 
-function fits(relation: Relation, { schema, table }: TablePattern): boolean {
+function fits(relation: TableName, { schema, table }: TablePattern): boolean {
   return table.test(relation.name) && (schema === undefined || schema.test(relation.schema));
 }
 

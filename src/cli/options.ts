@@ -110,6 +110,7 @@ const rawOptions = z.object({
   startLsn: z.optional(lsn),
   endLsn: z.optional(lsn),
   idleTimeout: z.optional(duration),
+  explainAfter: z._default(duration, 10_000),
   follow: z._default(z.boolean(), true),
   reconnect: z._default(z.boolean(), true),
   limit: z.optional(wholeNumber),
@@ -172,6 +173,7 @@ export function commandOptions(
     startLsn: given.startLsn,
     endLsn: given.endLsn,
     idleTimeout: given.idleTimeout,
+    explainAfter: given.quiet ? 0 : given.explainAfter,
     reconnect: given.reconnect,
     messages: given.messages,
     // what was kept may have to be read again, and a temporary slot is gone with its connection

@@ -158,6 +158,12 @@ function addOutputOptions(program: Command): void {
         'time between status updates; 0: only when asked',
       ).default('10'),
     )
+    .addOption(
+      named(
+        '--explain-after <duration>',
+        'when nothing arrives for so long although the server writes, say why; 0s: never',
+      ).default('10s'),
+    )
     .option('--no-reconnect', 'end with exit code 1 when the connection is lost')
     .option('-q, --quiet', 'no notices on standard error, only errors')
     .option('-v, --verbose', 'more notices on standard error');

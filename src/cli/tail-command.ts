@@ -19,6 +19,7 @@ import { LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
 import { thisMachine } from './machine.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
 import type { RawOptions } from './raw-options.ts';
+import { silenceLines } from './silence-text.ts';
 import { tellSlotWaits } from './slot-waits.ts';
 import { printNotice, printServerNotice } from './standard-error.ts';
 
@@ -77,6 +78,9 @@ export async function environmentOf(
       if (source.money.kind === 'overridden') printNotice(moneyText(source.money.name));
     },
     onAgain: (without) => tell(AGAIN_WITHOUT[without]),
+    onSilence: (silence, { publications }) => {
+      for (const line of silenceLines(silence, publications)) tell(line);
+    },
     onCommitsWait: () => tell(`${COMMITS_WAIT}: synchronous_standby_names was changed`),
     onPromoted: () => tell('the standby was promoted: going on with it'),
     onLost: (error, attempt) => {

@@ -65,6 +65,11 @@ export class Acknowledger {
     return this.#progress.halfReceived;
   }
 
+  /** How far the server has told us that its WAL goes, and has sent all that it had to send. */
+  get received(): Lsn {
+    return this.#progress.received;
+  }
+
   /** The highest position that a status update has confirmed. */
   get acknowledged(): Lsn {
     return this.#acknowledged;

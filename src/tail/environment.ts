@@ -7,6 +7,7 @@ import type { Formatter, FormatterContext } from '../format/formatter.ts';
 import type { Lsn } from '../lsn.ts';
 import type { Output, OutputListener } from '../output/output.ts';
 import type { TypeRegistryOptions } from '../pgtypes/type-registry.ts';
+import type { Silence } from '../silence/silence-watch.ts';
 import type { ServerNotice } from '../walsender/session.ts';
 import type { Source, SourceOptions } from './prepare.ts';
 import type { DroppedOption } from './stream-run.ts';
@@ -25,6 +26,8 @@ export interface TailOptions extends SourceOptions {
   readonly follow: boolean;
   /** Try again when the connection is lost. */
   readonly reconnect: boolean;
+  /** Say why nothing arrives after so many ms; 0: never. */
+  readonly explainAfter: number;
   /** Milliseconds between status updates; 0: only when asked. */
   readonly statusInterval: number;
 }
@@ -50,6 +53,8 @@ export interface TailEnvironment {
   readonly onSlotWaits: (open: OpenTransaction) => void;
   /** The stream has started; nothing of it was printed yet. */
   readonly onStart: (source: Source) => void;
+  /** The server writes, and nothing has arrived for a while: why. */
+  readonly onSilence: (silence: Silence, source: Source) => void;
   /** The server has begun to take us for a synchronous standby. */
   readonly onCommitsWait: () => void;
   /** The stream begins anew without an option that turned out not to do. */

@@ -13,6 +13,7 @@ import { formatLsn, type Lsn, lsnFromWords } from '../lsn.ts';
 import { PgoutputDecoder, type TupleValues } from '../pgoutput/decoder.ts';
 import { NoBinaryDecoder } from '../pgtypes/binary/conversion.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import { SilenceWatch, type SilenceWatchOptions } from '../silence/silence-watch.ts';
 import { PromotionWatch } from '../walsender/promotion-watch.ts';
 import type { ReplicationSession, StreamHandler } from '../walsender/session.ts';
 import { ShutdownWatch } from '../walsender/shutdown-watch.ts';
@@ -74,6 +75,11 @@ export interface StreamRunOptions {
   readonly idleTimeout: number | undefined;
   /** After so many ms without a sign of life the server is taken for lost; half of it: asked. */
   readonly silencePatience: number;
+  /** Nothing printed for a while is explained; null: it is not. */
+  readonly silence: Omit<
+    SilenceWatchOptions,
+    'uptime' | 'printed' | 'walEnd' | 'heardAt' | 'isPaused' | 'poll'
+  > | null;
   /** The server is a standby, and it matters to know when it is none any more. */
   readonly watchPromotion: boolean;
 }
@@ -104,6 +110,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
   readonly #acknowledger: Acknowledger;
   readonly #shutdownWatch: ShutdownWatch;
   readonly #promotionWatch: PromotionWatch | null;
+  readonly #silenceWatch: SilenceWatch | null;
   readonly #stopAt: Lsn | undefined;
   readonly #types: TypeRegistry;
   readonly #typeLookup: TypeLookup;
@@ -174,6 +181,18 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#promotionWatch = options.watchPromotion
       ? new PromotionWatch(session.ordinaryConfig, onPromoted)
       : null;
+    this.#silenceWatch =
+      options.silence === null
+        ? null
+        : new SilenceWatch({
+            ...options.silence,
+            uptime,
+            printed: () => delivery.writer.offset,
+            walEnd: () => this.#acknowledger.received,
+            heardAt: () => this.#heardAt,
+            isPaused: () => this.#paused,
+            poll: () => this.#acknowledger.poll(),
+          });
     // who waits for our acknowledgement is not to wait a millisecond longer
     if (options.commitsWait) session.isPatient = false;
     delivery.listener = this;
@@ -240,6 +259,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     const often = Math.max(this.#silencePatience / 10, SHORTEST_LISTEN);
     this.#silenceTimer = setInterval(() => this.#listen(), often);
     this.#messageAt = this.#uptime();
+    this.#silenceWatch?.started();
     this.#scheduleIdle();
     if (this.#stopAt === undefined) return;
     // an idle server tells its position only when asked
@@ -276,6 +296,7 @@ export class StreamRun implements StreamHandler, DeliveryListener {
     this.#buffered?.discard();
     this.#typeLookup.close();
     this.#promotionWatch?.close();
+    this.#silenceWatch?.close();
   }
 
   /** From the session: one message of the replication stream. */

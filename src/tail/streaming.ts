@@ -2,10 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { ByteWriter } from '../byte-writer.ts';
-import { withCatalog } from '../catalog/catalog-connection.ts';
+import { type RunQuery, withCatalog } from '../catalog/catalog-connection.ts';
 import { standbyNames } from '../catalog/standby-names.ts';
 import type { PrintedAnnouncements } from '../changes/announcements.ts';
 import type { PartitionRoots } from '../changes/partition-roots.ts';
+import type { TableName } from '../changes/table-pattern.ts';
 import { within } from '../deadline.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter } from '../format/formatter.ts';
@@ -16,6 +17,8 @@ import { BinaryTuples } from '../pgtypes/binary/tuple-text.ts';
 import { EncodedTuples } from '../pgtypes/encoding/encoded-tuples.ts';
 import { nameReader } from '../pgtypes/encoding/text-encoding.ts';
 import type { TypeRegistry } from '../pgtypes/type-registry.ts';
+import type { RowOp } from '../silence/reasons.ts';
+import type { Silence } from '../silence/silence-watch.ts';
 import { startReplication } from '../walsender/commands.ts';
 import { streamSettings } from '../walsender/pinned-settings.ts';
 import { isSynchronousStandby } from '../walsender/preflight.ts';
@@ -113,9 +116,27 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     askCommitsWait: commitsWaitQuestion(connected),
     onCommitsWait: environment.onCommitsWait,
     silencePatience: silencePatience ?? usualPatience(source),
+    silence: silenceQuestion(connected),
     // positions that were printed are of the timeline that is known when they are compared
     watchPromotion: source.server.inRecovery,
   });
+}
+
+/** What is needed to say why nothing arrives; null: nobody wants to know. */
+function silenceQuestion({ session, source, options, environment, stopAt }: Connected) {
+  const { explainAfter: patience, selection } = options;
+  if (patience === 0 || stopAt !== undefined) return null;
+  return {
+    patience,
+    publications: source.publications,
+    catalog: catalogOf(source.server, options.encoding),
+    walsender: session.backendPid,
+    isPrinted: (table: TableName, op: RowOp) =>
+      selection.showsTable(table) && selection.opensFrame(op),
+    withQuery: <T>(work: (query: RunQuery) => Promise<T>) =>
+      withCatalog(session.ordinaryConfig, work),
+    onSilence: (silence: Silence) => environment.onSilence(silence, source),
+  };
 }
 
 /** Who may not ask is not told, and does not ask again. */

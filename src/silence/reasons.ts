@@ -1,0 +1,176 @@
+// Why nothing arrives although the server writes: from what changed between two looks at it.
+
+import type { Lsn } from '../lsn.ts';
+import type { Activity, OpenWriter, RowCounts, TableActivity } from './activity.ts';
+import type { PublishedTable } from './published.ts';
+
+export type RowOp = keyof RowCounts;
+const ROW_OPS: readonly RowOp[] = ['insert', 'update', 'delete'];
+
+export type SilenceReason =
+  | { readonly kind: 'not logged'; readonly table: string; readonly rows: RowCounts }
+  | { readonly kind: 'not published'; readonly table: string; readonly rows: RowCounts }
+  | {
+      readonly kind: 'operation not published';
+      readonly table: string;
+      readonly op: RowOp;
+      readonly count: number;
+      readonly publication: string;
+      /** What it publishes so far, of the three. */
+      readonly published: readonly RowOp[];
+    }
+  | {
+      readonly kind: 'row filter';
+      readonly table: string;
+      readonly rows: RowCounts;
+      readonly publication: string;
+      readonly filter: string;
+    }
+  | { readonly kind: 'not selected'; readonly table: string; readonly rows: RowCounts }
+  /** Everything of it is sent, and nothing was. */
+  | { readonly kind: 'rolled back'; readonly table: string; readonly rows: RowCounts }
+  | {
+      readonly kind: 'other databases';
+      /** Those with most rows first. */
+      readonly databases: readonly { readonly name: string; readonly changes: number }[];
+    }
+  | { readonly kind: 'open transaction'; readonly writer: OpenWriter }
+  | {
+      readonly kind: 'decoding';
+      readonly decoded: Lsn;
+      /** Bytes of WAL that are still to be read. */
+      readonly behind: number;
+      /** Bytes a second, since the look before. */
+      readonly rate: number;
+    }
+  /** Transactions of other roles may be open, which ours may not see. */
+  | { readonly kind: 'others not seen' };
+
+export interface Look {
+  readonly activity: Activity;
+  /** A clock in ms. */
+  readonly at: number;
+}
+
+export interface SilenceFacts {
+  readonly before: Look;
+  readonly after: Look;
+  /** Of the tables that changed between. */
+  readonly published: ReadonlyMap<number, readonly PublishedTable[]>;
+  /** What is printed of what is sent. */
+  readonly isPrinted: (table: PublishedTable['sentAs'], op: RowOp) => boolean;
+}
+
+/** Less than this is what a server writes by itself: the decoder has caught up. */
+const CAUGHT_UP_WITHIN = 64 * 1024;
+
+/** Most of a server's tables may have changed: the rest would be no news. */
+const MOST_TABLES = 10;
+
+/** The tables that changed between two looks, those with most rows first. */
+export function changedTables(
+  before: Activity,
+  after: Activity,
+): ReadonlyMap<number, TableActivity> {
+  const changed = [...after.tables].flatMap(([id, table]) => {
+    const rows = difference(table.rows, before.tables.get(id)?.rows);
+    return total(rows) > 0 ? [[id, { ...table, rows }] as const] : [];
+  });
+  changed.sort(([, a], [, b]) => total(b.rows) - total(a.rows));
+  return new Map(changed.slice(0, MOST_TABLES));
+}
+
+/** From what explains most to what explains least; empty: nothing that would have been sent. */
+export function silenceReasons(facts: SilenceFacts): readonly SilenceReason[] {
+  const before = facts.before.activity;
+  const after = facts.after.activity;
+  const decoding = decodingReason(facts);
+  const isCaughtUp = decoding === undefined;
+  const tables = [...changedTables(before, after)].flatMap(([id, table]) =>
+    tableReasons(table, facts, facts.published.get(id) ?? [], isCaughtUp),
+  );
+  const found = [
+    ...(decoding ? [decoding] : []),
+    ...tables,
+    ...after.open.map((writer): SilenceReason => ({ kind: 'open transaction', writer })),
+  ];
+  if (found.length > 0) return found;
+  return [
+    ...otherDatabases(before, after),
+    ...(after.seesOthers ? [] : [{ kind: 'others not seen' } as const]),
+  ];
+}
+
+function decodingReason({ before, after }: SilenceFacts): SilenceReason | undefined {
+  const { decoded, walEnd } = after.activity;
+  if (decoded === undefined) return undefined;
+  const behind = Number(walEnd - decoded);
+  if (behind < CAUGHT_UP_WITHIN) return undefined;
+  const read = Number(decoded - (before.activity.decoded ?? decoded));
+  const seconds = (after.at - before.at) / 1000;
+  return { kind: 'decoding', decoded, behind, rate: seconds > 0 ? Math.max(read, 0) / seconds : 0 };
+}
+
+function tableReasons(
+  table: TableActivity,
+  { before, after, isPrinted }: SilenceFacts,
+  published: readonly PublishedTable[],
+  isCaughtUp: boolean,
+): SilenceReason[] {
+  const { quoted, rows } = table;
+  if (!table.isLogged) return [{ kind: 'not logged', table: quoted, rows }];
+  if (published.length === 0) return [{ kind: 'not published', table: quoted, rows }];
+  const reasons: SilenceReason[] = [];
+  const rest = { ...rows };
+  for (const op of ROW_OPS.filter((each) => rows[each] > 0)) {
+    if (published.some((each) => each[op])) continue;
+    const { publication } = published[0]!;
+    const sent = ROW_OPS.filter((each) => published[0]![each]);
+    const count = rows[op];
+    rest[op] = 0;
+    reasons.push({
+      kind: 'operation not published',
+      table: quoted,
+      op,
+      count,
+      publication,
+      published: sent,
+    });
+  }
+  const hidden = { ...rest };
+  for (const op of ROW_OPS) {
+    if (published.some(({ sentAs }) => isPrinted(sentAs, op))) hidden[op] = 0;
+  }
+  if (total(hidden) > 0) reasons.push({ kind: 'not selected', table: quoted, rows: hidden });
+  const shown = difference(rest, hidden);
+  if (total(shown) === 0) return reasons;
+  const filtering = published.find(({ rowFilter }) => rowFilter !== undefined);
+  const isFiltered = published.every(({ rowFilter }) => rowFilter !== undefined);
+  if (filtering !== undefined && isFiltered) {
+    const { publication, rowFilter: filter } = filtering;
+    reasons.push({ kind: 'row filter', table: quoted, rows: shown, publication, filter: filter! });
+  } else if (isCaughtUp && after.activity.rollbacks > before.activity.rollbacks) {
+    reasons.push({ kind: 'rolled back', table: quoted, rows: shown });
+  }
+  return reasons;
+}
+
+function otherDatabases(before: Activity, after: Activity): SilenceReason[] {
+  const databases = [...after.otherDatabases].flatMap(([name, all]) => {
+    const changes = all - (before.otherDatabases.get(name) ?? all);
+    return changes > 0 ? [{ name, changes }] : [];
+  });
+  databases.sort((a, b) => b.changes - a.changes);
+  return databases.length > 0 ? [{ kind: 'other databases', databases }] : [];
+}
+
+export const total = (rows: RowCounts): number => rows.insert + rows.update + rows.delete;
+
+/** Statistics that were reset meanwhile begin anew. */
+function difference(now: RowCounts, then: RowCounts | undefined): RowCounts {
+  const since = (op: RowOp): number => {
+    const past = then?.[op] ?? 0;
+    return now[op] >= past ? now[op] - past : now[op];
+  };
+  return { insert: since('insert'), update: since('update'), delete: since('delete') };
+}

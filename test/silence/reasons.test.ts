@@ -1,0 +1,107 @@
+// Why nothing arrives: from two looks at the server.
+
+import { describe, expect, it } from 'vitest';
+import type { Activity, TableActivity } from '../../src/silence/activity.ts';
+import type { PublishedTable } from '../../src/silence/published.ts';
+import { changedTables, silenceReasons } from '../../src/silence/reasons.ts';
+
+const ORDERS = 16_400;
+
+const NOTHING: Activity = {
+  walEnd: 0x100_0000n,
+  decoded: 0x100_0000n,
+  tables: new Map(),
+  otherDatabases: new Map(),
+  rollbacks: 0,
+  open: [],
+  seesOthers: true,
+};
+
+function orders(rows: Partial<TableActivity['rows']>): ReadonlyMap<number, TableActivity> {
+  const table = { schema: 'shop', name: 'orders', quoted: 'shop.orders', isLogged: true };
+  return new Map([[ORDERS, { ...table, rows: { insert: 0, update: 0, delete: 0, ...rows } }]]);
+}
+
+const sent: PublishedTable = {
+  publication: 'shop',
+  sentAs: { schema: 'shop', name: 'orders' },
+  insert: true,
+  update: true,
+  delete: true,
+  rowFilter: undefined,
+};
+
+function reasonsOf(
+  before: Partial<Activity>,
+  after: Partial<Activity>,
+  published: readonly PublishedTable[] = [],
+) {
+  return silenceReasons({
+    before: { activity: { ...NOTHING, ...before }, at: 0 },
+    after: { activity: { ...NOTHING, ...after }, at: 10_000 },
+    published: new Map([[ORDERS, published]]),
+    isPrinted: () => true,
+  });
+}
+
+describe('why nothing arrives', () => {
+  it('is nothing to tell if nothing was written', () => {
+    expect(reasonsOf({}, {})).toEqual([]);
+  });
+
+  it('is the decoder, if it is far behind the end of WAL, and how fast it reads', () => {
+    const found = reasonsOf({ decoded: 0n }, { decoded: 0x80_0000n });
+    expect(found).toEqual([
+      { kind: 'decoding', decoded: 0x80_0000n, behind: 0x80_0000, rate: 838_860.8 },
+    ]);
+  });
+
+  it('is no decoder that is behind by what a server writes by itself', () => {
+    expect(reasonsOf({}, { decoded: 0xff_f000n })).toEqual([]);
+  });
+
+  it('counts only what was written between the looks, for each operation that is not sent', () => {
+    const before = { tables: orders({ insert: 5, update: 7 }) };
+    const after = { tables: orders({ insert: 5, update: 9, delete: 1 }) };
+    const found = reasonsOf(before, after, [{ ...sent, update: false, delete: false }]);
+    expect(found).toMatchObject([
+      { kind: 'operation not published', op: 'update', count: 2, published: ['insert'] },
+      { kind: 'operation not published', op: 'delete', count: 1, published: ['insert'] },
+    ]);
+  });
+
+  it('counts anew after the statistics were reset', () => {
+    const changed = changedTables(
+      { ...NOTHING, tables: orders({ insert: 500 }) },
+      { ...NOTHING, tables: orders({ insert: 3 }) },
+    );
+    expect(changed.get(ORDERS)?.rows.insert).toBe(3);
+  });
+
+  it('is no filter if another publication sends every row', () => {
+    const after = { tables: orders({ insert: 1 }) };
+    const filtered = { ...sent, rowFilter: '(id > 5)' };
+    expect(reasonsOf({}, after, [filtered, sent])).toEqual([]);
+    expect(reasonsOf({}, after, [filtered])).toMatchObject([{ kind: 'row filter' }]);
+  });
+
+  it('says rolled back only if something was, and the decoder has read everything', () => {
+    const after = { tables: orders({ insert: 1 }), rollbacks: 1 };
+    expect(reasonsOf({}, after, [sent])).toMatchObject([{ kind: 'rolled back' }]);
+    expect(reasonsOf({ rollbacks: 1 }, after, [sent])).toEqual([]);
+    expect(reasonsOf({}, { ...after, decoded: 0n }, [sent])).toMatchObject([{ kind: 'decoding' }]);
+  });
+
+  it('speaks of other databases, and of what it may not see, only for want of better', () => {
+    const otherDatabases = new Map([['stock', 9]]);
+    const before = { otherDatabases: new Map([['stock', 2]]) };
+    expect(reasonsOf(before, { otherDatabases, seesOthers: false })).toEqual([
+      { kind: 'other databases', databases: [{ name: 'stock', changes: 7 }] },
+      { kind: 'others not seen' },
+    ]);
+    const tables = orders({ insert: 1 });
+    expect(reasonsOf(before, { otherDatabases, tables, seesOthers: false })).toMatchObject([
+      { kind: 'not published' },
+    ]);
+  });
+});

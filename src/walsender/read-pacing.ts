@@ -7,26 +7,22 @@ const BURST_READS = 32;
 /** A read this large was worth its while, in bytes. */
 const LARGE_READ = 64 * 1024;
 
-/**
- * How long a socket is left alone, in ms. On TCP the kernel joins what the server writes, and there
- * is room for much more than a millisecond of it. On a Unix socket each write stays apart and counts
- * for a kilobyte and more of the 208 KB that it holds: after some 170 the server must wait for us.
- */
-export const TCP_SOCKET_FILLS = 1;
-export const UNIX_SOCKET_FILLS = 0.4;
+/** How long a socket is left alone, in ms: the kernel has room for much more than comes in that. */
+const FILLS_IN = 1;
 
 const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
 
-/** Everything rests, for less time than a timer can be set to. */
-export function sleep(ms: number): void {
-  Atomics.wait(nobodyWakes, 0, 0, ms);
+/** Everything rests, which for so short a time costs less than a timer and its turn. */
+export function letSocketFill(): void {
+  Atomics.wait(nobodyWakes, 0, 0, FILLS_IN);
 }
 
 /**
  * A walsender writes each change to the socket by itself, and a reader that is as fast makes a read
  * of each: 10 µs of CPU time where handling the change takes less than one. So in a burst of small
  * reads the socket is left alone for a moment, in which some ten thousand bytes arrive, and the
- * server is not disturbed.
+ * server is not disturbed. Not a Unix socket: each write stays apart there and counts for a kilobyte
+ * and more of the 208 KB that it holds, so that after some 170 the server would wait for us.
  */
 export class ReadPacing {
   #reads = 0;

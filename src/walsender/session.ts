@@ -17,7 +17,7 @@ import {
 } from './client-config.ts';
 import { LendingSocket } from './lending-socket.ts';
 import { MessageReader } from './message-reader.ts';
-import { ReadPacing, sleep, TCP_SOCKET_FILLS, UNIX_SOCKET_FILLS } from './read-pacing.ts';
+import { letSocketFill, ReadPacing } from './read-pacing.ts';
 import { connectFailure } from './server-error.ts';
 import { type QueryRows, textQuery } from './text-query.ts';
 
@@ -193,8 +193,9 @@ export class ReplicationSession {
     }
     if (this.#closing) return;
     this.#handler?.batchEnd();
-    if (!this.isPatient || !this.#pacing.shouldWait(chunk.length, performance.now())) return;
-    sleep(isSocketFolder(this.#settings.host) ? UNIX_SOCKET_FILLS : TCP_SOCKET_FILLS);
+    if (!this.isPatient || isSocketFolder(this.#settings.host)) return;
+    if (!this.#pacing.shouldWait(chunk.length, performance.now())) return;
+    letSocketFill();
     this.#pacing.waited(performance.now());
   }
 

@@ -46,7 +46,15 @@ describe('the README', () => {
   });
 
   it('names only options that exist', () => {
-    const commands = ['', 'demo', 'slots', 'slots create', 'slots drop', 'slots advance'];
+    const commands = [
+      '',
+      'demo',
+      'identity',
+      'slots',
+      'slots create',
+      'slots drop',
+      'slots advance',
+    ];
     const help = commands.map(helpOf).join('');
     const calls = readme.match(/^(?:node bin\/pgtail\.js|pgtail) .*$/gm) ?? [];
     const options = calls.flatMap((call) => call.split('|')[0]!.match(/--[a-z][a-z-]*/g) ?? []);
@@ -96,6 +104,43 @@ describe.skipIf(!hasJq)(`a recipe of the README${unlessThereIsNoJq}`, () => {
     });
     await database.query(`SELECT pg_drop_replication_slot('audit')`);
     expect(result.stdout).toBe(output);
+  });
+});
+
+/** A block of shell with an inspection command in it, and a block of what it prints. */
+const INSPECTION = /\n```sh\npgtail (identity [^\n]*)\n```\n```text\n([\s\S]*?)```/g;
+
+describe('an inspection in the README', () => {
+  const inspections = [...readme.matchAll(INSPECTION)].map(([, command, output]) => ({
+    command: command!,
+    output: output!,
+  }));
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.sql(SHOP_SCHEMA);
+    for (const event of SHOP_SCRIPT) await database.sql(eventText(event));
+    await database.sql('ANALYZE');
+  });
+
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  it('is there', () => {
+    expect(inspections.length).toBeGreaterThan(0);
+  });
+
+  it.each(inspections)('prints what the README says: $command', ({ command, output }) => {
+    const args = [...command.split(' '), '--format', 'pretty', ...database.options];
+    const { stdout } = spawnSync(process.execPath, ['bin/pgtail.js', ...args], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, COLUMNS: '118' },
+    });
+    const heading = /^PostgreSQL \S+, database \S+:/;
+    expect(stdout.replace(heading, '')).toBe(output.replace(heading, ''));
   });
 });
 

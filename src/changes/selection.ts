@@ -1,6 +1,6 @@
 // What of the stream is printed: by table and by kind of line.
 
-import { isSelected, type TableName, type TablePattern } from './table-pattern.ts';
+import { isSelected, type NamedTable, type TablePattern } from './table-pattern.ts';
 
 /** The kinds of lines, as `op` in NDJSON and in --op name them. */
 export const LINE_OPS = [
@@ -72,7 +72,7 @@ export class Selection {
     return this.shows(op) || (this.#named?.some((named) => !isChangeOp(named)) ?? false);
   }
 
-  showsTable(relation: TableName): boolean {
+  showsTable(relation: NamedTable): boolean {
     return isSelected(relation, this.#tables);
   }
 

@@ -3,6 +3,9 @@
 
 import type { Relation } from '../pgoutput/relation.ts';
 
+/** What a pattern looks at. */
+export type NamedTable = Pick<Relation, 'schema' | 'name'>;
+
 export interface TablePattern {
   readonly excludes: boolean;
   /** Undefined: any schema. */
@@ -25,16 +28,13 @@ export function parseTablePattern(text: string): TablePattern | undefined {
 }
 
 /** Without a pattern that includes, every table is; one that excludes always wins. */
-/** What a pattern looks at. */
-export type TableName = Pick<Relation, 'schema' | 'name'>;
-
-export function isSelected(relation: TableName, patterns: readonly TablePattern[]): boolean {
+export function isSelected(relation: NamedTable, patterns: readonly TablePattern[]): boolean {
   const fitting = patterns.filter((pattern) => fits(relation, pattern));
   if (fitting.some((pattern) => pattern.excludes)) return false;
   return fitting.length > 0 || patterns.every((pattern) => pattern.excludes);
 }
 
-function fits(relation: TableName, { schema, table }: TablePattern): boolean {
+function fits(relation: NamedTable, { schema, table }: TablePattern): boolean {
   return table.test(relation.name) && (schema === undefined || schema.test(relation.schema));
 }
 

@@ -65,6 +65,12 @@ export function named(flags: string, description: string): Option {
   return option.env(`PGTAIL_${option.name().toUpperCase().replaceAll('-', '_')}`);
 }
 
+/** Repeated options collect; one from the environment is a single name. */
+export const collect = (
+  value: string,
+  previous: readonly string[] | undefined,
+): readonly string[] => [...(previous ?? []), value];
+
 /** `pgtail --format ndjson demo`: an option of what stands before, which the command would not see. */
 export function checkNothingBeforeCommand(command: Command): void {
   for (let outer = command.parent; outer !== null; outer = outer.parent) {

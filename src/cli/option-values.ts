@@ -1,6 +1,7 @@
 // The values that several commands take, each with the words that say what it may be.
 
 import * as z from 'zod/mini';
+import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -40,6 +41,14 @@ export const seconds = z.pipe(
 );
 
 export const lsn = readBy<Lsn>(parseLsn, 'a position is written as in 16/B374D848');
+
+export const tablePattern = readBy<TablePattern>(
+  parseTablePattern,
+  'a pattern is table or schema.table, with * and ?, parts quoted as in SQL',
+);
+
+export const listOf = <T extends z.ZodMiniType>(item: T) => z._default(z.array(item), []);
+export const named = (what: string) => z.string().check(z.minLength(1, `a ${what} has a name`));
 
 /**
  * `operands` are the names of what stands on the command line without an option's name.

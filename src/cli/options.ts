@@ -2,7 +2,6 @@
 
 import * as z from 'zod/mini';
 import { LINE_OPS, Selection } from '../changes/selection.ts';
-import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
@@ -14,12 +13,15 @@ import {
   anyText,
   checkedValues,
   flag,
+  listOf,
   lsn,
   matching,
+  named,
   oneOf,
   readBy,
   seconds,
   slotName,
+  tablePattern,
 } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 
@@ -34,13 +36,6 @@ export interface CommandOptions extends TailOptions {
   readonly rawValues: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
 }
-
-const listOf = <T extends z.ZodMiniType>(item: T) => z._default(z.array(item), []);
-
-const tablePattern = readBy<TablePattern>(
-  parseTablePattern,
-  'a pattern is table or schema.table, with * and ?, parts quoted as in SQL',
-);
 
 const opList = z.pipe(
   z.pipe(
@@ -86,8 +81,6 @@ const wholeNumber = z.pipe(
   matching(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1'),
   z.transform(Number),
 );
-
-const named = (what: string) => z.string().check(z.minLength(1, `a ${what} has a name`));
 
 const rawOptions = z.object({
   conninfo: anyText,

@@ -5,10 +5,12 @@ import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
 import {
   addConnectionOptions,
   checkNothingBeforeCommand,
+  collect,
   named,
   newCommand,
   type Run,
 } from './command.ts';
+import { identityCommand } from './identity-program.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
 import type { RawOptions } from './raw-options.ts';
 import { slotsCommand } from './slots-program.ts';
@@ -47,12 +49,6 @@ function forgetEmptyVariables(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Repeated options collect; one from the environment is a single name. */
-const collect = (value: string, previous: readonly string[] | undefined): readonly string[] => [
-  ...(previous ?? []),
-  value,
-];
-
 function createProgram(run: Run): Command {
   const program = newCommand('pgtail');
   program
@@ -75,6 +71,7 @@ function createProgram(run: Run): Command {
     await runTailCommand({ conninfo, ...options }, run.signal);
   });
   program.addCommand(slotsCommand(run));
+  program.addCommand(identityCommand(run));
   program.addCommand(demoCommand(run));
   return program;
 }

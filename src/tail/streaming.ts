@@ -6,7 +6,7 @@ import { type RunQuery, withCatalog } from '../catalog/catalog-connection.ts';
 import { standbyNames } from '../catalog/standby-names.ts';
 import type { PrintedAnnouncements } from '../changes/announcements.ts';
 import type { PartitionRoots } from '../changes/partition-roots.ts';
-import type { TableName } from '../changes/table-pattern.ts';
+import type { NamedTable } from '../changes/table-pattern.ts';
 import { within } from '../deadline.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Formatter } from '../format/formatter.ts';
@@ -131,7 +131,7 @@ function silenceQuestion({ session, source, options, environment, stopAt }: Conn
     publications: source.publications,
     catalog: catalogOf(source.server, options.encoding),
     walsender: session.backendPid,
-    isPrinted: (table: TableName, op: RowOp) =>
+    isPrinted: (table: NamedTable, op: RowOp) =>
       selection.showsTable(table) && selection.opensFrame(op),
     withQuery: <T>(work: (query: RunQuery) => Promise<T>) =>
       withCatalog(session.ordinaryConfig, work),

@@ -9,12 +9,12 @@ import { identityLines } from '../identity/pretty.ts';
 import { type MeasurePrices, readIdentities } from '../identity/report.ts';
 import { measureFullPrices } from '../identity/what-if.ts';
 import { exitCodeOf, newInspection, printInspection, withServer } from './inspection.ts';
-import { checkedValues, flag, listOf, named, tablePattern } from './option-values.ts';
+import { checkedValues, flag, listOf, publicationNames, tablePattern } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 
 const identityOptions = z.object({
   table: listOf(tablePattern),
-  publication: listOf(named('publication')),
+  publication: publicationNames,
   whatIf: flag,
 });
 
@@ -24,7 +24,7 @@ export async function runIdentityCommand(raw: RawOptions, signal: AbortSignal): 
   const inspection = newInspection(raw, signal);
   const texts = raw.table as readonly string[]; // just checked
   const scope = {
-    publications: [...new Set(publication)],
+    publications: publication,
     tables: table.map((pattern, i) => ({ pattern, text: texts[i]! })),
   };
   const report = await withServer(inspection, { readOnly: !whatIf }, async (query) => {

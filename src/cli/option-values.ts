@@ -4,6 +4,8 @@ import * as z from 'zod/mini';
 import { parseTablePattern, type TablePattern } from '../changes/table-pattern.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
+import { SERVER_ENCODINGS, serverEncoding } from '../pgtypes/encoding/server-encodings.ts';
+import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { RawOptions } from './raw-options.ts';
 
 /** Absent, it is off. */
@@ -49,6 +51,17 @@ export const tablePattern = readBy<TablePattern>(
 
 export const listOf = <T extends z.ZodMiniType>(item: T) => z._default(z.array(item), []);
 export const named = (what: string) => z.string().check(z.minLength(1, `a ${what} has a name`));
+
+/** Each once. */
+export const publicationNames = z.pipe(
+  listOf(named('publication')),
+  z.transform((names: string[]): readonly string[] => [...new Set(names)]),
+);
+
+export const textEncoding = readBy<TextEncoding>(
+  serverEncoding,
+  `must be one of ${SERVER_ENCODINGS.join(', ')}`,
+);
 
 /**
  * `operands` are the names of what stands on the command line without an option's name.

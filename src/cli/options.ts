@@ -5,8 +5,6 @@ import { LINE_OPS, Selection } from '../changes/selection.ts';
 import { connectionSettings, type Machine } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { STREAMING_MODES } from '../pgoutput/plugin-options.ts';
-import { SERVER_ENCODINGS, serverEncoding } from '../pgtypes/encoding/server-encodings.ts';
-import type { TextEncoding } from '../pgtypes/encoding/text-encoding.ts';
 import type { TailOptions } from '../tail/environment.ts';
 import type { ColorFlag } from '../terminal/color.ts';
 import {
@@ -18,10 +16,11 @@ import {
   matching,
   named,
   oneOf,
-  readBy,
+  publicationNames,
   seconds,
   slotName,
   tablePattern,
+  textEncoding,
 } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 
@@ -49,11 +48,6 @@ const opList = z.pipe(
 const timeZone = matching(
   /^[ -~]+$/,
   'a time zone is a name such as Europe/Berlin or UTC, in ASCII',
-);
-
-const textEncoding = readBy<TextEncoding>(
-  serverEncoding,
-  `must be one of ${SERVER_ENCODINGS.join(', ')}`,
 );
 
 const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
@@ -90,7 +84,7 @@ const rawOptions = z.object({
   username: anyText,
   slot: z.optional(slotName),
   createSlot: flag,
-  publication: listOf(named('publication')),
+  publication: publicationNames,
   messages: z._default(z.boolean(), true),
   streaming: z._default(oneOf(...STREAMING_MODES), 'off'),
   twoPhase: flag,
@@ -142,7 +136,7 @@ export function commandOptions(
     connection: connectionSettings(given, machine),
     slot: given.slot,
     createSlot: given.createSlot,
-    publications: [...new Set(given.publication)],
+    publications: given.publication,
     selection: new Selection({
       tables: given.table,
       ops: given.op,

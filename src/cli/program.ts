@@ -10,6 +10,7 @@ import {
   newCommand,
   type Run,
 } from './command.ts';
+import { doctorCommand } from './doctor-program.ts';
 import { identityCommand } from './identity-program.ts';
 import { checkNotMistypedCommand } from './mistyped-command.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -70,6 +71,7 @@ function createProgram(run: Run): Command {
     const { runTailCommand } = await import('./tail-command.ts');
     await runTailCommand({ conninfo, ...options }, run.signal);
   });
+  program.addCommand(doctorCommand(run));
   program.addCommand(slotsCommand(run));
   program.addCommand(identityCommand(run));
   program.addCommand(demoCommand(run));

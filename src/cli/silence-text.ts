@@ -50,7 +50,8 @@ function publishesText({
   publication,
   published,
 }: Extract<SilenceReason, { kind: 'operation not published' }>): string {
-  const all = [...published, op].join(', ');
+  const order = ['insert', 'update', 'delete', 'truncate'] as const;
+  const all = order.filter((each) => each === op || published.includes(each)).join(', ');
   const fix = `ALTER PUBLICATION ${quoteIdentifier(publication)} SET (publish = '${all}')`;
   return `publication ${JSON.stringify(publication)} does not publish ${op}s (${fix})`;
 }

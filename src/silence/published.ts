@@ -14,6 +14,8 @@ export interface PublishedTable {
   readonly insert: boolean;
   readonly update: boolean;
   readonly delete: boolean;
+  /** 11+ */
+  readonly truncate: boolean;
   /** The row filter as the server prints it (15+). */
   readonly rowFilter: string | undefined;
 }
@@ -26,10 +28,11 @@ const publishedRow = z.object({
   ins: z.enum(['t', 'f']),
   upd: z.enum(['t', 'f']),
   del: z.enum(['t', 'f']),
+  trunc: z.nullable(z.enum(['true', 'false'])),
   filter_hex: z.nullable(z.string()),
 });
 
-/** `row_to_json` gives the columns that this server's version has: before 15 no row filter. */
+/** `row_to_json` gives the columns that this server's version has. */
 const publishedSql = (
   tables: readonly number[],
   publications: readonly string[],
@@ -44,6 +47,7 @@ WITH RECURSIVE above (id, ancestor) AS (
 SELECT above.id, ${names.hexOf('p.pubname')} AS publication_hex,
        ${names.hexOf('n.nspname')} AS schema_hex, ${names.hexOf('c.relname')} AS name_hex,
        p.pubinsert AS ins, p.pubupdate AS upd, p.pubdelete AS del,
+       row_to_json(p) ->> 'pubtruncate' AS trunc,
        ${names.hexOf("row_to_json(t) ->> 'rowfilter'")} AS filter_hex
 FROM above
 JOIN pg_class AS c ON c.oid = above.ancestor
@@ -64,7 +68,7 @@ export async function readPublished(
   const { names } = catalog;
   const [rows = []] = await query(publishedSql(tables, publications, catalog));
   for (const row of rows) {
-    const { id, publication_hex, schema_hex, name_hex, ins, upd, del, filter_hex } =
+    const { id, publication_hex, schema_hex, name_hex, ins, upd, del, trunc, filter_hex } =
       publishedRow.parse(row);
     const list = published.get(id) ?? [];
     published.set(id, list);
@@ -74,6 +78,7 @@ export async function readPublished(
       insert: ins === 't',
       update: upd === 't',
       delete: del === 't',
+      truncate: trunc === 'true',
       rowFilter: filter_hex === null ? undefined : names.show(filter_hex),
     });
   }

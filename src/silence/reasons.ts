@@ -6,6 +6,7 @@ import type { PublishedTable } from './published.ts';
 
 export type RowOp = keyof RowCounts;
 const ROW_OPS: readonly RowOp[] = ['insert', 'update', 'delete'];
+const PUBLISHED_OPS = [...ROW_OPS, 'truncate'] as const;
 
 export type SilenceReason =
   | { readonly kind: 'not logged'; readonly table: string; readonly rows: RowCounts }
@@ -16,8 +17,8 @@ export type SilenceReason =
       readonly op: RowOp;
       readonly count: number;
       readonly publication: string;
-      /** What it publishes so far, of the three. */
-      readonly published: readonly RowOp[];
+      /** What it publishes so far. */
+      readonly published: readonly (RowOp | 'truncate')[];
     }
   | {
       readonly kind: 'row filter';
@@ -125,7 +126,7 @@ function tableReasons(
   for (const op of ROW_OPS.filter((each) => rows[each] > 0)) {
     if (published.some((each) => each[op])) continue;
     const { publication } = published[0]!;
-    const sent = ROW_OPS.filter((each) => published[0]![each]);
+    const sent = PUBLISHED_OPS.filter((each) => published[0]![each]);
     const count = rows[op];
     rest[op] = 0;
     reasons.push({

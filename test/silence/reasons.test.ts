@@ -28,6 +28,7 @@ const sent: PublishedTable = {
   insert: true,
   update: true,
   delete: true,
+  truncate: true,
   rowFilter: undefined,
 };
 
@@ -65,8 +66,18 @@ describe('why nothing arrives', () => {
     const after = { tables: orders({ insert: 5, update: 9, delete: 1 }) };
     const found = reasonsOf(before, after, [{ ...sent, update: false, delete: false }]);
     expect(found).toMatchObject([
-      { kind: 'operation not published', op: 'update', count: 2, published: ['insert'] },
-      { kind: 'operation not published', op: 'delete', count: 1, published: ['insert'] },
+      {
+        kind: 'operation not published',
+        op: 'update',
+        count: 2,
+        published: ['insert', 'truncate'],
+      },
+      {
+        kind: 'operation not published',
+        op: 'delete',
+        count: 1,
+        published: ['insert', 'truncate'],
+      },
     ]);
   });
 

@@ -81,6 +81,7 @@ describe.concurrent('a silence in which the server writes', () => {
     const statement = `UPDATE orders SET note = note || '!'`;
     const told = await toldAfter(child, shop, statement, /public\.orders: .*/);
     expect(told).toMatch(/: \d+ updates?, but publication "shop" does not publish updates \(.*\)$/);
+    expect(told).toContain(`publish = 'insert, update, delete')`);
     await shop.database.sql(/\((ALTER .*\))\)$/.exec(told)![1]!);
     await run(shop, statement);
     await child.output(/"op":"update"/);

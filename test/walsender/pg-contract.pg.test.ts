@@ -82,6 +82,17 @@ describe('pg', () => {
     expect(tags.replace(/^(BC)*/, '')).toMatch(/^BRIC/);
   });
 
+  it('parses what its one data listener on the stream is given, message by message', async () => {
+    const { stream: socket } = inner.connection;
+    const [parse, ...others] = socket.listeners('data') as ((bytes: Buffer) => void)[];
+    expect(others).toEqual([]);
+    const notice = new Promise((resolve) => inner.connection.once('notice', resolve));
+    const fields = Buffer.from('SNOTICE\0Mstock is low\0\0');
+    const header = Buffer.from([0x4e, 0, 0, 0, 4 + fields.length]); // NoticeResponse
+    parse?.call(socket, Buffer.concat([header, fields]));
+    expect(await notice).toMatchObject({ message: 'stock is low' });
+  });
+
   it('sends CopyData that the server takes as a status update, also while paused', async () => {
     await shop.order(1);
     const position = await shop.position();

@@ -88,12 +88,7 @@ export class NdjsonFormatter implements Formatter {
   begin(transaction: Transaction): void {
     if (transaction.kind !== 'committed') return;
     const out = this.#out;
-    out.reserve(LINE_ROOM);
-    appendBlock(out, BEGIN);
-    appendBlock(out, XID);
-    appendNumber(out, transaction.xid);
-    appendBlock(out, COMMIT_LSN);
-    appendLsn(out, transaction.commitLsn);
+    this.#frameHead(BEGIN, transaction.xid, transaction.commitLsn);
     appendBlock(out, COMMIT_TIME);
     this.#times.append(out, transaction.commitTime);
     out.bytes[out.length++] = QUOTE;
@@ -102,12 +97,7 @@ export class NdjsonFormatter implements Formatter {
 
   commit(transaction: Transaction, commit: Commit, changes: number): void {
     const out = this.#out;
-    out.reserve(LINE_ROOM);
-    appendBlock(out, COMMIT);
-    appendBlock(out, XID);
-    appendNumber(out, transaction.xid);
-    appendBlock(out, COMMIT_LSN);
-    appendLsn(out, commit.commitLsn);
+    this.#frameHead(COMMIT, transaction.xid, commit.commitLsn);
     appendBlock(out, END_LSN);
     appendLsn(out, commit.endLsn);
     appendBlock(out, COMMIT_TIME);
@@ -253,6 +243,17 @@ export class NdjsonFormatter implements Formatter {
   gap(afterLsn: Lsn | undefined, resumedAt: Lsn): void {
     const after = afterLsn !== undefined && { after_lsn: formatLsn(afterLsn) };
     this.#line({ op: 'gap', ...after, resumed_at: formatLsn(resumedAt) });
+  }
+
+  /** `{"op":"begin","xid":745,"commit_lsn":"0/16B3900`, with room for the rest of such a line. */
+  #frameHead(head: Block, xid: number, commitLsn: Lsn): void {
+    const out = this.#out;
+    out.reserve(head.length + LINE_ROOM);
+    appendBlock(out, head);
+    appendBlock(out, XID);
+    appendNumber(out, xid);
+    appendBlock(out, COMMIT_LSN);
+    appendLsn(out, commitLsn);
   }
 
   #append(block: Block): void {

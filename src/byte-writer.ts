@@ -138,16 +138,24 @@ export function appendRange(out: ByteWriter, source: Uint8Array, start: number, 
 export class Block {
   readonly bytes: Buffer;
   readonly length: number;
-  /** Little-endian, filled up with zeros: what follows is written over those. */
-  readonly words: Int32Array;
+  #words: Int32Array | null = null;
 
   constructor(text: string) {
-    const bytes = Buffer.from(text);
+    this.bytes = Buffer.from(text);
+    this.length = this.bytes.length;
+  }
+
+  /** Little-endian, filled up with zeros: what follows is written over those. */
+  get words(): Int32Array {
+    this.#words ??= this.#inWords();
+    return this.#words;
+  }
+
+  #inWords(): Int32Array {
+    const { bytes } = this;
     const words = new Int32Array(Math.ceil(bytes.length / 4));
     for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (8 * (i & 3));
-    this.bytes = bytes;
-    this.length = bytes.length;
-    this.words = words;
+    return words;
   }
 }
 

@@ -35,6 +35,8 @@ export class Announcements {
   /** The relation of the last row: most rows follow one of the same relation. */
   #lastShown: Relation | null = null;
   #lastAnnounced: Relation | null = null;
+  /** What needs no look again while no type is announced: rows may come from many tables in turn. */
+  readonly #settled = new Set<Relation>();
 
   constructor({ formatter, selection, types, printed }: AnnouncementOptions) {
     this.#formatter = formatter;
@@ -44,6 +46,7 @@ export class Announcements {
   }
 
   type(type: TypeName): void {
+    this.#settled.clear();
     this.#types.announce(type);
   }
 
@@ -53,6 +56,8 @@ export class Announcements {
   }
 
   relation(relation: Relation): void {
+    const before = this.#known.get(relation.relationId);
+    if (before !== undefined) this.#settled.delete(before);
     this.#known.set(relation.relationId, relation);
     this.#shown.set(relation.relationId, this.#selection.showsTable(relation));
   }
@@ -68,6 +73,8 @@ export class Announcements {
   announce(relation: Relation): void {
     if (relation === this.#lastAnnounced) return;
     this.#lastAnnounced = relation;
+    if (this.#settled.has(relation)) return;
+    this.#settled.add(relation);
     const previous = this.#printed.relations.get(relation.relationId);
     const changedTypes = this.#unprintedTypes(relation);
     if (previous && sameRelation(previous, relation) && changedTypes.length === 0) return;

@@ -71,7 +71,7 @@ export const encodeTimestamptz: ColumnEncoder = (out, source, start, end) => {
   joinDateAndTime(out, opening, zoneEnd - start);
   out.length -= 1; // the closing quote
   appendBlock(out, MINUTES);
-  appendRange(out, source, zoneEnd, end); // " BC" or nothing
+  if (zoneEnd !== end) appendRange(out, source, zoneEnd, end); // " BC"
   out.bytes[out.length++] = 0x22;
 };
 

@@ -333,8 +333,9 @@ export class NdjsonFormatter implements Formatter {
   /** `,"key":{…}`; left out if nothing of it is known. */
   #key(plan: RelationPlan, row: TupleData): void {
     const { keyColumns } = plan;
-    if (!keyColumns.some((column) => row.hasValue(column))) return;
-    this.#knownColumns(plan, KEY, row, keyColumns);
+    for (const column of keyColumns) {
+      if (row.hasValue(column)) return this.#knownColumns(plan, KEY, row, keyColumns);
+    }
   }
 
   /**

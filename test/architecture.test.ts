@@ -151,6 +151,18 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
+  it('loads the small zod where something runs: the whole one is for schemas, which tests read', () => {
+    const schemas = sources.filter(({ imports }) => imports.includes('zod'));
+    const paths = schemas.map(({ path }) => path);
+    expect(paths.filter((path) => !path.endsWith('/schema.ts'))).toEqual([]);
+    expect(
+      breaks((file, specifier) => {
+        const isSchema = isRelative(specifier) && paths.includes(targetOf(file, specifier));
+        return !isSchema || paths.includes(file.path);
+      }),
+    ).toEqual([]);
+  });
+
   it('does no I/O where bytes become bytes', () => {
     expect(
       breaks(

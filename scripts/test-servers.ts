@@ -1,6 +1,7 @@
 // Runs the tests that need a server against each supported major: npm run test:servers [-- 15 18]
 // All of them on the majors that PostgreSQL maintains, the scenarios of protocol 1 on older ones.
-// With --scenarios only the scenarios, on all.
+// With --scenarios only the scenarios, with --inspection only slots, doctor, identity and what explains
+// a silence: on all.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,13 @@ const FILES = '.pg.test.';
 const SCENARIOS = 'test/scenarios/';
 const FIRST_WITH_ALL = 14;
 
-const ONLY_SCENARIOS = '--scenarios';
-const onlyScenarios = process.argv.includes(ONLY_SCENARIOS);
+/** Flags that choose a part of the tests. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  '--scenarios': [SCENARIOS],
+  '--inspection': ['test/slots/', 'test/doctor/', 'test/identity/', 'test/silence/'],
+};
+const words = process.argv.slice(2);
+const chosen = words.flatMap((word) => PARTS[word] ?? []);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tsx = fileURLToPath(import.meta.resolve('tsx'));
@@ -37,11 +43,14 @@ function reportOf(major: string): NodeJS.ProcessEnv {
 
 function testMajor(major: string): boolean {
   process.stdout.write(`\nPostgreSQL ${major}\n`);
-  const files = Number(major) < FIRST_WITH_ALL || onlyScenarios ? SCENARIOS : FILES;
-  return run([vitest, 'run', files], { PGTAIL_TEST_MAJOR: major, ...reportOf(major) });
+  const all = Number(major) < FIRST_WITH_ALL ? [SCENARIOS] : [FILES];
+  return run([vitest, 'run', ...(chosen.length > 0 ? chosen : all)], {
+    PGTAIL_TEST_MAJOR: major,
+    ...reportOf(major),
+  });
 }
 
-const asked = process.argv.slice(2).filter((argument) => argument !== ONLY_SCENARIOS);
+const asked = words.filter((word) => PARTS[word] === undefined);
 const majors = asked.length > 0 ? asked : MAJORS;
 // 18 is a dependency of the project already.
 const toFetch = majors.filter((major) => major !== '18');

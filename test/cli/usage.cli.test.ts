@@ -188,7 +188,7 @@ describe.concurrent('a mistyped command', () => {
 
   it('suggests a command that exists', async () => {
     expect(await mistake('slot')).toMatch(/did you mean "pgtail slots"\?/);
-    expect(await mistake('doctr')).not.toMatch(/did you mean/);
+    expect(await mistake('decod')).not.toMatch(/did you mean/);
   });
 
   it.each(['dev', 'shop', 'test', 'store', 'stats', 'de', 'actor'])(

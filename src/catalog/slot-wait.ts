@@ -16,7 +16,9 @@ export type OpenTransaction =
       /** Its COMMIT waits for a synchronous standby: perhaps for us, once we have the slot. */
       readonly waitsForStandby: boolean;
     }
-  | { readonly kind: 'prepared'; readonly gid: string; readonly age: number };
+  | { readonly kind: 'prepared'; readonly gid: string; readonly age: number }
+  /** Of a standby: none of its own, but it must learn which are open on its primary. */
+  | { readonly kind: 'standby' };
 
 const row = z.object({
   pid: z.nullable(z.coerce.number()),
@@ -51,6 +53,15 @@ export async function oldestTransaction(query: RunQuery): Promise<OpenTransactio
   };
 }
 
+const recoveryRow = z.object({ in_recovery: z.enum(['t', 'f']) });
+
+async function whatSlotWaitsFor(query: RunQuery): Promise<OpenTransaction | undefined> {
+  const open = await oldestTransaction(query);
+  if (open !== undefined) return open;
+  const [[found] = []] = await query('SELECT pg_is_in_recovery() AS in_recovery');
+  return recoveryRow.parse(found).in_recovery === 't' ? { kind: 'standby' } : undefined;
+}
+
 /** A slot whose creation takes longer waits for a transaction: told so often, in ms. */
 const TELL_INTERVAL = 2000;
 
@@ -61,7 +72,7 @@ export async function tellingSlotWaits<T>(
   work: Promise<T>,
 ): Promise<T> {
   const tell = async (): Promise<void> => {
-    const open = await withCatalog(config, oldestTransaction).catch(() => undefined);
+    const open = await withCatalog(config, whatSlotWaitsFor).catch(() => undefined);
     if (open !== undefined) onSlotWaits(open);
   };
   const interval = setInterval(() => void tell(), TELL_INTERVAL);

@@ -11,7 +11,7 @@ import type { Theme } from '../terminal/theme.ts';
 import { queryFailure } from '../walsender/server-error.ts';
 import { type InspectionOptions, inspectionOptions } from './inspection-options.ts';
 import { thisMachine } from './machine.ts';
-import { printText } from './print-text.ts';
+import { printDocument } from './print-document.ts';
 import type { RawOptions } from './raw-options.ts';
 
 export interface Inspection {
@@ -65,12 +65,12 @@ export async function prettyLayout({ options, onTerminal }: Inspection): Promise
   ]);
   const { color: flag } = options;
   const level = decideColorLevel({ flag, env: process.env, isTTY: onTerminal });
-  return { theme: createTheme(level), columns: outputColumns() };
+  return { theme: createTheme(level), columns: outputColumns(onTerminal) };
 }
 
 /** COLUMNS counts where there is no terminal to ask, as in psql. */
-export function outputColumns(): number {
-  const columns = process.stdout.columns ?? Number(process.env.COLUMNS);
+export function outputColumns(onTerminal: boolean): number {
+  const columns = (onTerminal ? process.stdout.columns : undefined) ?? Number(process.env.COLUMNS);
   return columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
@@ -80,15 +80,14 @@ export async function printInspection(
   document: object,
   lines: (layout: Layout) => readonly string[],
 ): Promise<void> {
-  if (inspection.options.format === 'json') {
-    printText(documentText(document, inspection.onTerminal));
-    return;
-  }
-  printText(
-    lines(await prettyLayout(inspection))
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  const { options, onTerminal, signal } = inspection;
+  const text =
+    options.format === 'json'
+      ? documentText(document, onTerminal)
+      : lines(await prettyLayout(inspection))
+          .map((line) => `${line}\n`)
+          .join('');
+  await printDocument(text, signal);
 }
 
 /** One line for scripts, several for whoever reads it on a terminal. */

@@ -9,14 +9,27 @@ export function tellSlotWaits(
 ): (open: OpenTransaction) => void {
   const told = new Set<number | string>();
   return (open) => {
-    const id = open.kind === 'session' ? open.pid : open.gid;
+    const id = idOf(open);
     if (verbosity === 'quiet' || (verbosity === 'normal' && told.has(id))) return;
     told.add(id);
-    printNotice(`the slot can be made once this transaction is over: ${openText(open)}`);
+    printNotice(waitText(open));
   };
 }
 
-function openText(open: OpenTransaction): string {
+const ON_A_STANDBY =
+  'a standby makes a slot once its primary logs which transactions run: SELECT pg_log_standby_snapshot(); there does so at once';
+
+const waitText = (open: OpenTransaction): string =>
+  open.kind === 'standby'
+    ? ON_A_STANDBY
+    : `the slot can be made once this transaction is over: ${openText(open)}`;
+
+function idOf(open: OpenTransaction): number | string {
+  if (open.kind === 'session') return open.pid;
+  return open.kind === 'prepared' ? `gid ${open.gid}` : open.kind;
+}
+
+function openText(open: Exclude<OpenTransaction, { kind: 'standby' }>): string {
   if (open.kind === 'prepared') {
     return `prepared transaction ${JSON.stringify(open.gid)}, for ${open.age} s`;
   }

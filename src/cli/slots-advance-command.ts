@@ -21,6 +21,7 @@ import { type Inspection, newInspection, printInspection, withServer } from './i
 import { checkedValues, flag, lsn, slotName } from './option-values.ts';
 import { canAsk, Questions } from './questions.ts';
 import type { RawOptions } from './raw-options.ts';
+import { printNotice } from './standard-error.ts';
 
 const advanceOptions = z.object({ name: slotName, lsn, yes: flag });
 
@@ -46,7 +47,11 @@ export async function runAdvanceCommand(raw: RawOptions, signal: AbortSignal): P
     if (!yes && target > from && !(await maySkip(name, from, target, signal))) return null;
     return { server, from, to: await advanced(query, name, from, target) };
   });
-  if (moved === null) return await cancel(inspection, backend);
+  if (moved === null) {
+    await cancel(inspection, backend);
+    if (!inspection.signal.aborted) printNotice(`slot ${name} stays where it is`);
+    return;
+  }
   const { server, from, to } = moved;
   const skipped = Number(to - from);
   const document = inspectionDocument('slots advance', serverDocument(server), {

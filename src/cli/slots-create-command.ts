@@ -2,6 +2,7 @@
 
 import * as z from 'zod/mini';
 import { readServerSummary, type ServerSummary } from '../catalog/server-summary.ts';
+import { EXIT, PgtailError } from '../errors.ts';
 import { inspectionDocument, serverDocument } from '../findings/document.ts';
 import { formatLsn, type Lsn } from '../lsn.ts';
 import { checkCanCreate, createSlot, type WantedSlot } from '../slots/create-slot.ts';
@@ -14,7 +15,7 @@ import { type Inspection, newInspection, printInspection } from './inspection.ts
 import { checkedValues, flag, matching, slotName } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 import { tellSlotWaits } from './slot-waits.ts';
-import { printNotice, printServerNotice } from './standard-error.ts';
+import { printServerNotice } from './standard-error.ts';
 
 const createOptions = z.object({
   name: slotName,
@@ -44,7 +45,8 @@ export async function runCreateCommand(raw: RawOptions, signal: AbortSignal): Pr
     const creating = create(session, { name, plugin, twoPhase, failover }, inspection);
     creating.catch(() => {}); // a stop does not wait for it
     const created = await unlessCancelled(session, creating, signal);
-    if (created !== null) await printCreated(created, inspection);
+    if (created === null) throw new PgtailError(EXIT.failure, `stopped: slot ${name} was not made`);
+    await printCreated(created, inspection);
   } finally {
     session.destroy();
   }
@@ -64,14 +66,10 @@ async function create(
   const found = await readPreflight(session, wanted.name, []);
   checkCanCreate(wanted, found);
   const server = await readServerSummary((sql) => session.query(sql));
-  if (server.inRecovery && options.verbosity !== 'quiet') printNotice(ON_A_STANDBY);
   const onSlotWaits = tellSlotWaits(options.verbosity);
   const consistentPoint = await createSlot(session, wanted, onSlotWaits);
   return { wanted, server, consistentPoint };
 }
-
-const ON_A_STANDBY =
-  'a standby makes a slot once its primary logs which transactions run: SELECT pg_log_standby_snapshot(); there does so at once';
 
 async function printCreated(
   { wanted, server, consistentPoint }: Created,

@@ -25,19 +25,24 @@ export async function runDropCommand(raw: RawOptions, signal: AbortSignal): Prom
     const slots = await slotsToChange(query, server, names);
     const wanted = yes ? slots : await confirmed(slots, signal);
     const dropped: string[] = [];
-    for (const slot of wanted) {
-      if (signal.aborted) break;
-      await dropSlot(query, slot.name);
-      dropped.push(slot.name);
+    try {
+      for (const slot of wanted) {
+        if (signal.aborted) break;
+        await dropSlot(query, slot.name);
+        dropped.push(slot.name);
+      }
+      return { server, dropped, failure: undefined };
+    } catch (failure) {
+      return { server, dropped, failure };
     }
-    return { server, dropped };
   });
   if (done === null) return;
-  const { server, dropped } = done;
+  const { server, dropped, failure } = done;
   const document = inspectionDocument('slots drop', serverDocument(server), { dropped });
   await printInspection(inspection, document, () =>
     names.map((each) => `${dropped.includes(each) ? 'dropped slot' : 'left slot'} ${each}`),
   );
+  if (failure !== undefined) throw failure; // what was done before it is done
 }
 
 /** Asked for each, before the first is dropped. */

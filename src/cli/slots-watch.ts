@@ -95,6 +95,6 @@ function failureOf(error: unknown, hasLooked: boolean): PgtailError {
 function shown({ report, trend }: Look, { options }: Inspection, theme: Theme): readonly string[] {
   const { format, verbosity } = options;
   if (format === 'json') return [documentText(slotsDocument(report, trend), false).trimEnd()];
-  const layout = { theme, columns: outputColumns(), verbose: verbosity === 'verbose', trend };
+  const layout = { theme, columns: outputColumns(true), verbose: verbosity === 'verbose', trend };
   return slotsLines(report, layout);
 }

@@ -170,10 +170,22 @@ ORDER BY 1`,
   return { stored: ofKind('s'), virtual: ofKind('v') };
 }
 
-/** SQL: the server can identify a row of it. Deferrable keys do not do. */
-const hasIdentitySql = (table: string): string => `(${table}.relreplident = 'f' OR EXISTS (
-  SELECT FROM pg_index AS i WHERE i.indrelid = ${table}.oid AND i.indisvalid AND i.indimmediate
-    AND CASE ${table}.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident END))`;
+/**
+ * SQL: the server can identify a row of it, whatever a publication sends. Deferrable keys do not do,
+ * nor, from 18 on, generated columns in the identity, which few publications send.
+ */
+const hasIdentitySql = (table: string, major: number): string => `(CASE ${table}.relreplident
+  WHEN 'f' THEN NOT ${generatedSql(table, major)}
+  ELSE EXISTS (
+    SELECT FROM pg_index AS i WHERE i.indrelid = ${table}.oid AND i.indisvalid AND i.indimmediate
+      AND CASE ${table}.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident END
+      AND NOT ${generatedSql(table, major, 'a.attnum = ANY (i.indkey)')}) END)`;
+
+const generatedSql = (table: string, major: number, condition = 'true'): string =>
+  major < FIRST_WITH_PUBLISHED_GENERATED_COLUMNS
+    ? '(false)'
+    : `EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = ${table}.oid
+        AND a.attgenerated <> '' AND NOT a.attisdropped AND ${condition})`;
 
 /** SQL: of a partitioned table, there is such a partition; `condition` is about `leaf`. */
 const anyLeafSql = (condition: string): string => `EXISTS (
@@ -182,9 +194,9 @@ const anyLeafSql = (condition: string): string => `EXISTS (
 
 /** Of a partitioned table, what counts is each partition. */
 function publishableSql({ major }: ServerSummary): string {
-  if (major < FIRST_WITH_PUBLISHED_ROOTS) return hasIdentitySql('c');
-  return `CASE c.relkind WHEN 'p' THEN NOT ${anyLeafSql(`NOT ${hasIdentitySql('leaf')}`)}
-    ELSE ${hasIdentitySql('c')} END`;
+  if (major < FIRST_WITH_PUBLISHED_ROOTS) return hasIdentitySql('c', major);
+  return `CASE c.relkind WHEN 'p' THEN NOT ${anyLeafSql(`NOT ${hasIdentitySql('leaf', major)}`)}
+    ELSE ${hasIdentitySql('c', major)} END`;
 }
 
 /** A partitioned table is published under its own name, or under those of all its partitions. */

@@ -98,9 +98,17 @@ export function silenceReasons(facts: SilenceFacts): readonly SilenceReason[] {
   if (found.length > 0) return found;
   return [
     ...otherDatabases(before, after),
-    ...(after.seesOthers ? [] : [{ kind: 'others not seen' } as const]),
+    ...(after.seesOthers || !hasWritten(before, after)
+      ? []
+      : [{ kind: 'others not seen' } as const]),
   ];
 }
+
+/** What a server writes by itself, which transactions run, takes less. */
+const LEAST_WRITTEN = 256n;
+
+const hasWritten = (before: Activity, after: Activity): boolean =>
+  after.walEnd - before.walEnd >= LEAST_WRITTEN;
 
 function decodingReason({ before, after }: SilenceFacts): SilenceReason | undefined {
   const { decoded, walEnd } = after.activity;

@@ -66,7 +66,6 @@ export class SilenceWatch {
   #look: Look | null = null;
   #printedAt: number;
   #printed: number;
-  #walEnd: Lsn;
   /** When the server was asked; undefined: it was not since the look before. */
   #askedAt: number | undefined;
   #isLooking = false;
@@ -80,7 +79,6 @@ export class SilenceWatch {
     this.#options = options;
     this.#printed = options.printed();
     this.#printedAt = options.uptime();
-    this.#walEnd = options.walEnd();
   }
 
   started(): void {
@@ -120,9 +118,8 @@ export class SilenceWatch {
   /** A server that does nothing answers, and its WAL does not grow. */
   #answered(askedAt: number): void {
     const { walEnd, heardAt } = this.#options;
-    const moved = walEnd() !== this.#walEnd;
+    const moved = walEnd() > (this.#look?.activity.walEnd ?? 0n);
     this.#askedAt = undefined;
-    this.#walEnd = walEnd();
     if (moved || heardAt() < askedAt || this.#mayChange) {
       void this.#looking(() => this.#explain());
     }

@@ -131,9 +131,11 @@ function stateText(
     return { text: `lost: ${invalidation}`, paint: theme.error };
   }
   if (reader !== undefined) {
-    const who = reader.application === undefined ? '' : `${reader.application} `;
+    const who = reader.application
+      ? `${reader.application} (PID ${reader.pid})`
+      : `PID ${reader.pid}`;
     const from = reader.clientAddress === undefined ? '' : ` from ${reader.clientAddress}`;
-    return { text: `read by ${who}(PID ${reader.pid})${from}`, paint: theme.good };
+    return { text: `read by ${who}${from}`, paint: theme.good };
   }
   return inactiveFor === undefined
     ? 'inactive'

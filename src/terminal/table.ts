@@ -29,6 +29,7 @@ export function tableLines(
       Math.max(column.header.length, ...rows.map((row) => displayWidth(safeText(textOf(row[i]))))),
     ),
     width,
+    columns.map(({ align }) => align === 'right'),
   );
   const line = (cells: readonly TableCell[]): string =>
     columns
@@ -41,13 +42,19 @@ export function tableLines(
 const textOf = (cell: TableCell | undefined): string =>
   typeof cell === 'string' ? cell : (cell?.text ?? '');
 
-/** The widest cell gives way first. */
-function fittedWidths(wanted: readonly number[], width: number): number[] {
+/** The widest cell gives way first, numbers only when no other can: `31.8 …` may be anything. */
+function fittedWidths(
+  wanted: readonly number[],
+  width: number,
+  isNumber: readonly boolean[],
+): number[] {
   const widths = [...wanted];
   const room = width - GAP.length * (widths.length - 1);
   for (let tooMuch = sum(widths) - room; tooMuch > 0; tooMuch--) {
-    const widest = widths.indexOf(Math.max(...widths));
-    if (widths[widest]! <= NARROWEST) break;
+    const texts = widths.map((each, i) => (isNumber[i] ? 0 : each));
+    const yielding = Math.max(...texts) > NARROWEST ? texts : widths;
+    const widest = yielding.indexOf(Math.max(...yielding));
+    if (yielding[widest]! <= NARROWEST) break;
     widths[widest]!--;
   }
   return widths;

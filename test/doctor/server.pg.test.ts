@@ -81,10 +81,15 @@ describe('the doctor on a server with bad settings', () => {
     await patient.sql('SELECT pg_reload_conf()');
     const finding = await until(() => patient.finding('synchronous-standby').catch(() => null));
     expect(finding.fix).toEqual([
-      `ALTER SYSTEM SET synchronous_standby_names = ''; -- the names of those standbys that a COMMIT is to wait for`,
-      'SELECT pg_reload_conf();',
+      'name the standbys that a COMMIT is to wait for in synchronous_standby_names, in the place of *',
     ]);
-    await patient.mend(finding);
+    const byHand = [
+      `ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (berlin)'`,
+      'SELECT pg_reload_conf();',
+    ];
+    await patient.mend({ ...finding, fix: byHand });
+    await patient.sql(`ALTER SYSTEM SET synchronous_standby_names = ''`);
+    await patient.sql('SELECT pg_reload_conf()');
   });
 
   it('sees that there is no room for another slot', async () => {

@@ -106,10 +106,12 @@ describe('why nothing arrives', () => {
   it('speaks of other databases, and of what it may not see, only for want of better', () => {
     const otherDatabases = new Map([['stock', 9]]);
     const before = { otherDatabases: new Map([['stock', 2]]) };
-    expect(reasonsOf(before, { otherDatabases, seesOthers: false })).toEqual([
+    const moved = { walEnd: 0x100_1000n, decoded: 0x100_1000n };
+    expect(reasonsOf(before, { otherDatabases, seesOthers: false, ...moved })).toEqual([
       { kind: 'other databases', databases: [{ name: 'stock', changes: 7 }] },
       { kind: 'others not seen' },
     ]);
+    expect(reasonsOf({}, { seesOthers: false })).toEqual([]);
     const tables = orders({ insert: 1 });
     expect(reasonsOf(before, { otherDatabases, tables, seesOthers: false })).toMatchObject([
       { kind: 'not published' },

@@ -270,7 +270,9 @@ it('slots create says which transaction it waits for, and leaves nothing behind 
   const notice = await child.notice(/the slot can be made once this transaction is over: .*/);
   expect(notice).toMatch(/PID \d+, for \d+ s: BEGIN; INSERT INTO orders VALUES \(…, …\)$/);
   const begun = performance.now();
-  expect(await child.stop()).toMatchObject({ code: 0, stdout: '' });
+  const { code, stdout, stderr } = await child.stop();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`stopped: slot ${shop.slot}_new was not made`);
   expectNoHang(performance.now() - begun, 1000);
   await clerk.query('COMMIT');
   await clerk.end();

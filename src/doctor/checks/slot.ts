@@ -206,7 +206,7 @@ function notFailover(slot: Slot, { server, state, request }: SlotCheckFacts): Fi
     id: 'slot-not-failover',
     severity: 'info',
     subject: { kind: 'slot', name: slot.name },
-    fact: `${shown(slot)} is no failover slot, although the server has standbys`,
+    fact: `${shown(slot)} is no failover slot, although the server has ${state.standbys.length > 0 ? 'standbys' : 'a physical slot, as standbys use them'}`,
     consequence: 'after a failover it does not exist on the new primary, and changes are missed',
     fix: [
       `psql ${shellWord(session)} -c 'ALTER_REPLICATION_SLOT ${slot.name} (FAILOVER true)' # while nobody reads it; standbys need sync_replication_slots = on`,

@@ -98,6 +98,11 @@ function nameStandbys({ state, request }: StandbyFacts): readonly string[] {
   const standbys = state.standbys.filter(
     (name) => name.toLowerCase() !== applicationName.toLowerCase(),
   );
+  if (standbys.length === 0) {
+    return [
+      'name the standbys that a COMMIT is to wait for in synchronous_standby_names, in the place of *',
+    ];
+  }
   const list = standbys.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
   return [
     `ALTER SYSTEM SET synchronous_standby_names = ${quoteLiteral(list)}; -- the names of those standbys that a COMMIT is to wait for`,

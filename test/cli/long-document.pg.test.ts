@@ -9,6 +9,9 @@ const LONG_NAME = 'a_table_with_a_name_that_is_long_enough_to_fill_a_line';
 /** Bash reads from a pipe byte by byte: slower than anything is written. */
 const SLOW_READER = `while IFS= read -r line; do printf '%s\\n' "$line"; done`;
 
+/** Other tests write on the same server. */
+const withoutPosition = (text: string): string => text.replace(/"wal_end":"[^"]*"/, '');
+
 it.each(['pretty', 'json'])('in %s, whole, as fast as the reader takes it', async (format) => {
   await withDatabase(async (database) => {
     await database.sql(`DO $$ BEGIN FOR i IN 1..400 LOOP
@@ -20,7 +23,7 @@ it.each(['pretty', 'json'])('in %s, whole, as fast as the reader takes it', asyn
     const command = `set -o pipefail; pgtail ${args.join(' ')} | ${SLOW_READER}`;
     const { code, stdout, stderr } = await runShell(command);
     expect(stderr).toBe('');
-    expect(stdout === whole).toBe(true);
+    expect(withoutPosition(stdout) === withoutPosition(whole)).toBe(true);
     expect(code).toBe(0);
   });
 });

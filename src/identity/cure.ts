@@ -9,10 +9,16 @@ import {
   FULL,
   keyOf,
 } from './effective-identity.ts';
-import { type Failure, failuresUnder } from './failure.ts';
+import { changesOf, type Failure, failuresUnder } from './failure.ts';
 import { type FullPrice, priceText } from './full-price.ts';
 import type { Published } from './publication.ts';
-import { extendColumnList, publishGenerated, setIdentity } from './statements.ts';
+import {
+  extendColumnList,
+  identityClause,
+  publishGenerated,
+  sentence,
+  setIdentity,
+} from './statements.ts';
 import type { Table } from './table.ts';
 
 export interface CureInput {
@@ -21,19 +27,19 @@ export interface CureInput {
   readonly price: FullPrice;
 }
 
-/** Statements, or one sentence where none is right for everybody. */
+/** Statements, or one sentence (an SQL comment) where none is right for everybody. */
 export function cureOf(input: CureInput): readonly string[] {
   const present = effectiveIdentity(input.table);
   const failures = failuresUnder(present, input.table, input.publishedBy);
   // an identity that somebody chose stays, if the publication can simply send more
-  return widerPublication(failures, present) ?? betterIdentity(input) ?? advice(input, failures);
+  return widerPublication(failures, present) ?? betterIdentity(input) ?? advice(input);
 }
 
 /** The first of the table's own keys, else FULL, under which nothing fails. */
 export function betterIdentity(input: CureInput): readonly string[] | undefined {
   const { table, publishedBy, price } = input;
-  const fitting = [...keys(table), FULL].find(
-    (identity) => failuresUnder(identity, table, publishedBy).length === 0,
+  const fitting = [...keys(table), FULL].find((identity) =>
+    suits(identity, { table, publishedBy }),
   );
   if (fitting === undefined) return undefined;
   const statement = setIdentity(table, fitting);
@@ -83,25 +89,83 @@ function canBePublished({ publication, as }: Published, name: string): boolean {
   return generated === 'stored' && publication.generated !== undefined;
 }
 
-function advice({ table }: CureInput, failures: readonly Failure[]): readonly string[] {
-  const [failure] = failures;
-  if (failure === undefined) return [];
-  const { publication } = failure.published;
-  const name = sqlName(publication.name);
-  const columns = failure.columns.map(sqlName).join(', ');
-  switch (failure.reason) {
-    case 'row-filter':
-      return [
-        `take ${columns} out of the WHERE of publication ${name}, or publish ${qualifiedSqlName(table)} without a column list and set REPLICA IDENTITY FULL`,
-      ];
-    case 'generated-column':
-      return [
-        `give ${qualifiedSqlName(table)} a primary key: REPLICA IDENTITY FULL takes in ${columns}, which cannot be published`,
-      ];
+/** Whether statements go on working under it, as it is published now. */
+export function suits(
+  identity: EffectiveIdentity,
+  { table, publishedBy }: Pick<CureInput, 'table' | 'publishedBy'>,
+): boolean {
+  return failuresUnder(identity, table, publishedBy).length === 0;
+}
+
+/** Why a table cannot have that identity; empty: it can. */
+export function obstacles(
+  identity: EffectiveIdentity,
+  { table, publishedBy }: Pick<CureInput, 'table' | 'publishedBy'>,
+): string {
+  return failuresUnder(identity, table, publishedBy)
+    .map((failure) => obstacle(failure, identity))
+    .join(', ');
+}
+
+function obstacle({ reason, published, columns }: Failure, identity: EffectiveIdentity): string {
+  const name = `publication ${sqlName(published.publication.name)}`;
+  const names = columns.map(sqlName).join(', ');
+  switch (reason) {
     case 'no-identity':
+      return `${name} sends updates or deletes`;
+    case 'row-filter':
+      return `${name} has a WHERE on ${names}`;
     case 'column-list':
-      return [
-        `give ${qualifiedSqlName(table)} a primary key of columns in the column list of publication ${name}: REPLICA IDENTITY FULL allows no list`,
-      ];
+      return identity.kind === 'full'
+        ? `${name} has a column list`
+        : `${name} has a column list without ${names}`;
+    case 'generated-column':
+      return `${name} does not send the generated ${names}`;
   }
+}
+
+/** What each identity would need of the publications; nobody but their owner can choose. */
+function advice(input: CureInput): readonly string[] {
+  const { table, publishedBy } = input;
+  const ways = [...keys(table), FULL].flatMap((identity) => wayTo(identity, input) ?? []);
+  const all = keys(table).length > 0 ? ways : [newKey(table, publishedBy), ...ways];
+  return [sentence(all.join('; or '))];
+}
+
+/** Undefined: nothing that a publication gives up makes it possible. */
+function wayTo(identity: EffectiveIdentity, { table, publishedBy }: CureInput): string | undefined {
+  const needs = failuresUnder(identity, table, publishedBy).map((failure) =>
+    need(failure, identity, table),
+  );
+  if (needs.some((each) => each === undefined)) return undefined;
+  const clause = identityClause(identity);
+  const isPresent = identityClause(effectiveIdentity(table)) === clause;
+  const setting = isPresent ? [] : [`set REPLICA IDENTITY ${clause}`];
+  return [...needs, ...setting].join(' and ');
+}
+
+function need(
+  { reason, published, columns }: Failure,
+  identity: EffectiveIdentity,
+  table: Table,
+): string | undefined {
+  const name = `publication ${sqlName(published.publication.name)}`;
+  const names = columns.map(sqlName).join(', ');
+  if (reason === 'row-filter') return `take ${names} out of the WHERE of ${name}`;
+  if (reason === 'column-list' && identity.kind === 'full') {
+    return `publish ${qualifiedSqlName(table)} without a column list in ${name}`;
+  }
+  if (!columns.every((column) => canBePublished(published, column))) return undefined;
+  return reason === 'column-list'
+    ? `add ${names} to the column list of ${name}`
+    : `set publish_generated_columns = stored in ${name}`;
+}
+
+function newKey(table: Table, publishedBy: readonly Published[]): string {
+  const lists = publishedBy.filter(
+    (published) => changesOf(published).length > 0 && published.member?.columns !== undefined,
+  );
+  const names = [...new Set(lists.map(({ publication }) => sqlName(publication.name)))].join(', ');
+  const give = `give ${qualifiedSqlName(table)} a primary key`;
+  return lists.length === 0 ? give : `${give} of columns in the column list of ${names}`;
 }

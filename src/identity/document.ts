@@ -34,10 +34,11 @@ function tableDocument(found: TableIdentity) {
     ...(effective.kind === 'key' && { key: namesOf(effective.columns) }),
     update_shows: visible.update,
     delete_shows: visible.delete,
-    toasted: namesOf(unsentColumns(table, effective)),
+    toasted: namesOf(unsentColumns(table, effective, publishedBy)),
     fails: failingOperations(found),
     published: publishedBy.map((published) => publishedDocument(found, published)),
     ...(!table.partitioned && { full_price: priceDocument(found.price) }),
+    ...(found.price.notMeasured !== undefined && { not_measured: found.price.notMeasured }),
   };
 }
 

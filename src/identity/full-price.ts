@@ -11,6 +11,11 @@ export interface MeasuredPrice {
   readonly delete: number;
 }
 
+/** Why a table cannot be measured. */
+export type NotMeasured = 'partitioned' | 'unlogged' | 'empty' | 'without columns';
+
+export type Measurement = MeasuredPrice | NotMeasured;
+
 export interface FullPrice {
   /** For each UPDATE and DELETE, as the statistics have it; undefined: see `unknown`. */
   readonly bytes: number | undefined;
@@ -19,6 +24,7 @@ export interface FullPrice {
   readonly changes: number | undefined;
   readonly changesPerDay: number | undefined;
   readonly measured: MeasuredPrice | undefined;
+  readonly notMeasured?: NotMeasured;
 }
 
 /** The header of a tuple in the WAL, and what is lost to alignment. */
@@ -28,7 +34,7 @@ const TUPLE_OVERHEAD = 8;
 export function fullPrice(
   table: Table,
   days: number | undefined,
-  measured?: MeasuredPrice,
+  measurement?: Measurement,
 ): FullPrice {
   const stored = table.columns.filter(({ generated }) => generated !== 'virtual');
   const widths = stored.map(averageWidth);
@@ -36,11 +42,12 @@ export function fullPrice(
   const { changes } = table;
   return {
     bytes: isKnown ? Math.round(sum(widths) + outOfLine(table) + TUPLE_OVERHEAD) : undefined,
-    unknown: isKnown ? undefined : whyUnknown(stored),
+    unknown: isKnown ? undefined : whyUnknown(table, stored),
     changes,
     changesPerDay:
       changes === undefined || days === undefined ? undefined : Math.round(changes / days),
-    measured,
+    measured: typeof measurement === 'object' ? measurement : undefined,
+    ...(typeof measurement === 'string' && { notMeasured: measurement }),
   };
 }
 
@@ -51,9 +58,12 @@ function averageWidth({ width, nullFraction = 0 }: Column): number | undefined {
 /** The old row holds whole values; their widths in pg_stats are those of the pointers to them. */
 const outOfLine = ({ toastSize, rows }: Table): number => (rows ? toastSize / rows : 0);
 
-function whyUnknown(columns: readonly Column[]): 'not analyzed' | 'not readable' {
+function whyUnknown(
+  { analyzed }: Table,
+  columns: readonly Column[],
+): 'not analyzed' | 'not readable' {
   const isHidden = columns.some(({ width, readable }) => width === undefined && !readable);
-  return isHidden ? 'not readable' : 'not analyzed';
+  return analyzed && isHidden ? 'not readable' : 'not analyzed';
 }
 
 const sum = (numbers: readonly (number | undefined)[]): number =>

@@ -3,7 +3,7 @@
 
 import type { Finding } from '../findings/finding.ts';
 import { qualifiedSqlName, sqlName } from '../pgoutput/sql-name.ts';
-import { betterIdentity, keys } from './cure.ts';
+import { betterIdentity, keys, obstacles, suits } from './cure.ts';
 import {
   type EffectiveIdentity,
   effectiveIdentity,
@@ -14,7 +14,8 @@ import {
 import { type ChangeOperation, changesOf, type Failure, type FailureReason } from './failure.ts';
 import { priceText } from './full-price.ts';
 import type { Published } from './publication.ts';
-import { identityClause, publishGenerated, setIdentity } from './statements.ts';
+import { type ReadingProblem, readingProblem } from './read-together.ts';
+import { identityClause, publishGenerated, sentence, setIdentity } from './statements.ts';
 import type { Column, Table } from './table.ts';
 import type { TableIdentity } from './table-identity.ts';
 import { unsentColumns, unsentGenerated } from './visible-row.ts';
@@ -27,6 +28,7 @@ export function notesOf(found: TableIdentity): readonly Note[] {
   const isHandled = failures.length > 0;
   return [
     ...failures,
+    readApart(found),
     isHandled ? undefined : wouldFail(found),
     isHandled ? undefined : partitionDiffers(found),
     keyNotSent(found),
@@ -54,16 +56,23 @@ const FAILURE_IDS: Readonly<Record<FailureReason, string>> = {
 /** One a reason, with all the publications that it is true of. */
 function failureNotes({ table, failures, cure }: TableIdentity): readonly Note[] {
   const reasons = [...new Set(failures.map(({ reason }) => reason))];
-  return reasons.map((reason) => {
+  return reasons.map((reason, i) => {
     const alike = failures.filter((failure) => failure.reason === reason);
     return {
       id: FAILURE_IDS[reason],
       severity: 'error',
       fact: failureFact(reason, alike, table),
       consequence: `${statements(alike)} in the application: ${SERVER_WORDS[reason]}`,
-      fix: cure,
+      fix: i === 0 ? cure : cureAgain(cure, FAILURE_IDS[reasons[0]!]),
     };
   });
+}
+
+/** Statements may run twice; a sentence is not said twice. */
+function cureAgain(cure: readonly string[], first: string): readonly string[] {
+  return cure.some((line) => line.startsWith('--'))
+    ? [sentence(`what mends ${first} of this table mends this too`)]
+    : cure;
 }
 
 /** So that a search for the server's message leads here. */
@@ -119,6 +128,44 @@ export function whyNoIdentity(table: Table): string {
     : 'has REPLICA IDENTITY USING INDEX, and that index was dropped';
 }
 
+const READING_PROBLEMS: Readonly<
+  Record<
+    ReadingProblem,
+    Pick<Note, 'id' | 'consequence'> & { readonly what: string; readonly same: string }
+  >
+> = {
+  'column-lists': {
+    id: 'column-lists-differ',
+    what: 'different column lists',
+    consequence:
+      'read together they end at its first row: "cannot use different column lists for table … in different publications"',
+    same: 'send the same columns of it with each',
+  },
+  'generated-columns': {
+    id: 'generated-columns-differ',
+    what: 'different values of publish_generated_columns',
+    consequence:
+      'read together they end at its first row: "cannot use different values of publish_generated_columns for table …"',
+    same: 'set publish_generated_columns to the same value in each',
+  },
+};
+
+/** The application notices nothing: it is the reader that fails. */
+function readApart({ table, readTogether }: TableIdentity): Note | undefined {
+  // the rows of a partitioned table are those of its partitions
+  const problem = table.partitioned ? undefined : readingProblem(table, readTogether);
+  if (problem === undefined) return undefined;
+  const { id, what, consequence, same } = READING_PROBLEMS[problem];
+  return {
+    id,
+    severity: 'error',
+    fact: `is published by ${publicationNames(readTogether)} with ${what}`,
+    consequence,
+    // a list may hide what nobody else is to see: which one is right is not ours to say
+    fix: [sentence(`${same}, or read the publications apart: a slot and a pgtail -P for each`)],
+  };
+}
+
 /** Nothing fails yet, but would as soon as it is published with its updates. */
 function wouldFail({ table, effective, publishedBy, price }: TableIdentity): Note | undefined {
   if (effective.kind !== 'none' || table.partitioned || table.unlogged) return undefined;
@@ -149,16 +196,34 @@ function partitionDiffers(found: TableIdentity): Note | undefined {
   const viaRoot = publishedBy.filter(({ as }) => as.id === root.id);
   const isAskedFor = wanted.kind === 'full' && publishedBy.length > 0;
   const own = `REPLICA IDENTITY ${identityClause(effective)}`;
+  const obstacle = wanted.kind === 'none' ? '' : obstacles(onPartition(wanted, table), found);
+  const reason = obstacle === '' ? '' : `, which it cannot have: ${obstacle}`;
   return {
     id: 'partition-identity-differs',
     severity: viaRoot.length > 0 || isAskedFor ? 'warning' : 'info',
-    fact: `has ${own}, and its root ${qualifiedSqlName(root)} ${identityClause(wanted)}`,
+    fact: `has ${own}, and its root ${qualifiedSqlName(root)} ${identityClause(wanted)}${reason}`,
     consequence:
       viaRoot.length > 0
         ? `${publicationNames(viaRoot)} sends its rows as the root’s: ${viaRootConsequence(wanted, effective)}`
         : 'its rows come under its own name and identity: that of the root counts for none of them',
-    fix: alignment(found, root, wanted),
+    fix: obstacle === '' ? alignment(found, root, wanted) : [rootLike(found, root)],
   };
+}
+
+/** The same columns as the partition has them; it may lack the index. */
+function onPartition(identity: EffectiveIdentity, table: Table): EffectiveIdentity {
+  if (identity.kind !== 'key') return identity;
+  const names = identity.columns.map(({ name }) => name);
+  return { ...identity, columns: table.columns.filter(({ name }) => names.includes(name)) };
+}
+
+/** The other way round. No statement on a partitioned table is checked, so this makes none fail. */
+function rootLike({ table, effective }: TableIdentity, root: Table): string {
+  if (effective.kind === 'full') return setIdentity(root, FULL);
+  const same = keys(root).find((key) => keyText(key) === keyText(effective));
+  return same === undefined
+    ? sentence(`nothing to do: each keeps its own, ${qualifiedSqlName(table)} and its root`)
+    : setIdentity(root, same);
 }
 
 function viaRootConsequence(root: EffectiveIdentity, leaf: EffectiveIdentity): string {
@@ -171,23 +236,31 @@ function viaRootConsequence(root: EffectiveIdentity, leaf: EffectiveIdentity): s
 }
 
 function alignment(
-  { table, effective }: TableIdentity,
+  found: TableIdentity,
   root: Table,
   wanted: EffectiveIdentity,
 ): readonly string[] {
+  const { table, effective } = found;
   if (wanted.kind === 'full') return [setIdentity(table, FULL)];
-  if (wanted.kind === 'none') return [`give the root ${qualifiedSqlName(root)} the same key`];
+  if (wanted.kind === 'none') {
+    return [sentence(`give the root ${qualifiedSqlName(root)} the same key`)];
+  }
   const same = keys(table).find((key) => keyText(key) === keyText(wanted));
   if (same !== undefined) return [setIdentity(table, same)];
   return effective.kind === 'full'
-    ? [setIdentity(root, FULL)]
-    : [`give ${qualifiedSqlName(table)} a unique index on ${keyText(wanted)}, as its root has`];
+    ? [rootLike(found, root)]
+    : [
+        sentence(
+          `give ${qualifiedSqlName(table)} a unique index on ${keyText(wanted)}, as its root has`,
+        ),
+      ];
 }
 
 const sendsChanges = (published: Published): boolean => changesOf(published).length > 0;
 
 /** Before 18 nothing is checked, and the key comes without the column. */
-function keyNotSent({ table, effective, publishedBy, failures }: TableIdentity): Note | undefined {
+function keyNotSent(found: TableIdentity): Note | undefined {
+  const { table, effective, publishedBy, failures } = found;
   if (effective.kind !== 'key' || failures.length > 0) return undefined;
   const sending = publishedBy.filter(sendsChanges);
   const generated = effective.columns.filter((column) =>
@@ -199,50 +272,64 @@ function keyNotSent({ table, effective, publishedBy, failures }: TableIdentity):
     severity: 'warning',
     fact: `has the generated column ${list(generated)} in its REPLICA IDENTITY ${identityClause(effective)}, which is not published`,
     consequence: `key comes without ${list(generated)}: it does not say which row it was`,
-    fix: otherKey(table, generated),
+    fix: [otherKey(found, generated)],
   };
 }
 
-function otherKey(table: Table, without: readonly Column[]): readonly string[] {
+function otherKey(found: TableIdentity, without: readonly Column[]): string {
+  const { table, price } = found;
   const fitting = keys(table).find(
-    (key) => key.kind === 'key' && !key.columns.some((column) => without.includes(column)),
+    (key) =>
+      key.kind === 'key' &&
+      !key.columns.some((column) => without.includes(column)) &&
+      suits(key, found),
   );
-  return [setIdentity(table, fitting ?? FULL)];
+  if (fitting !== undefined) return setIdentity(table, fitting);
+  const obstacle = obstacles(FULL, found);
+  return obstacle === ''
+    ? `${setIdentity(table, FULL)} -- ${priceText(price)}`
+    : sentence(`give it another unique index: it cannot have REPLICA IDENTITY FULL: ${obstacle}`);
 }
+
+const FAILING = 'UPDATE and DELETE fail';
 
 function oldValuesNotSent(found: TableIdentity): Note | undefined {
   const { table, effective, publishedBy, price, failures } = found;
   if (effective.kind !== 'key' || table.partitioned || failures.length > 0) return undefined;
   const sending = publishedBy.filter(sendsChanges);
   if (sending.length === 0) return undefined;
-  const allowed = !sending.some(({ member }) => member?.columns !== undefined);
+  const obstacle = obstacles(FULL, found);
   return {
     id: 'old-values-not-sent',
     severity: 'info',
     fact: `has REPLICA IDENTITY ${identityClause(effective)} (${list(effective.columns)})`,
     consequence:
       'an update tells the key and the new row, a delete only the key: other old values are not sent',
-    fix: allowed
-      ? [`${setIdentity(table, FULL)} -- only if old values are needed: ${priceText(price)}`]
-      : ['nothing to do: REPLICA IDENTITY FULL, which sends them, allows no column list'],
+    fix: [
+      obstacle === ''
+        ? `${setIdentity(table, FULL)} -- only if old values are needed: ${priceText(price)}`
+        : sentence(`not with REPLICA IDENTITY FULL, which makes ${FAILING}: ${obstacle}`),
+    ],
   };
 }
 
 function unchangedNotSent(found: TableIdentity): Note | undefined {
   const { table, effective, publishedBy, price, failures } = found;
   if (table.partitioned || failures.length > 0) return undefined;
-  const columns = unsentColumns(table, effective);
-  if (columns.length === 0 || !publishedBy.some(sendsChanges)) return undefined;
-  const allowed = !publishedBy.some(({ member }) => member?.columns !== undefined);
+  const columns = unsentColumns(table, effective, publishedBy);
+  if (columns.length === 0 || publishedBy.length === 0) return undefined;
+  const obstacle = obstacles(FULL, found);
   return {
     id: 'toasted-values-not-sent',
     severity: 'info',
     fact: `keeps large values of ${list(columns)} out of line (TOAST)`,
     consequence:
       'an update that leaves such a value alone does not send it: it is in unchanged, and not in new',
-    fix: allowed
-      ? [`${setIdentity(table, FULL)} -- only if they are needed: ${priceText(price)}`]
-      : ['read such a value from the table where it is needed'],
+    fix: [
+      obstacle === ''
+        ? `${setIdentity(table, FULL)} -- only if they are needed: ${priceText(price)}`
+        : sentence('read such a value from the table where it is needed'),
+    ],
   };
 }
 
@@ -260,6 +347,6 @@ function generatedNotSent({ table, publishedBy }: TableIdentity): Note | undefin
     consequence: 'they are in no line: neither in new nor in old',
     fix: canSend
       ? leaving.map(publishGenerated)
-      : ['compute them from the other columns: this server cannot send them'],
+      : [sentence('compute them from the other columns: this server cannot send them')],
   };
 }

@@ -16,7 +16,7 @@ import type { IdentityReport } from './report.ts';
 import { identityClause } from './statements.ts';
 import type { Column } from './table.ts';
 import type { TableIdentity } from './table-identity.ts';
-import { toastableColumns, unsentColumns, unsentGenerated } from './visible-row.ts';
+import { isSent, toastableColumns, unsentColumns, unsentGenerated } from './visible-row.ts';
 
 export interface IdentityLayout {
   readonly theme: Theme;
@@ -58,10 +58,15 @@ function summary({ server, scope, tables }: IdentityReport): string {
   return `PostgreSQL ${server.version}${kind}, ${database}: ${count}${where}`;
 }
 
-function endings({ server, unreadable }: IdentityReport, hidden: number): readonly string[] {
+function endings(report: IdentityReport, hidden: number): readonly string[] {
+  const { server, tables, unreadable } = report;
   const role = `role ${JSON.stringify(server.role)}`;
+  const notMeasured = tables.flatMap(({ table, price: { notMeasured: reason } }) =>
+    reason === undefined ? [] : [`${qualifiedSqlName(table)} (${reason})`],
+  );
   return [
     ...(hidden > 0 ? [`${formatCounted(hidden, 'note')} more: -v, or name tables`] : []),
+    ...(notMeasured.length > 0 ? [`not measured: ${notMeasured.join(', ')}`] : []),
     ...(unreadable.length > 0
       ? [`${role} may not read the statistics of some columns: GRANT SELECT on them lets it`]
       : []),
@@ -82,7 +87,7 @@ const COLUMNS: readonly IdentityColumn[] = [
   { header: 'delete', cell: (found, _, theme) => seen(found, 'delete', theme) },
   {
     header: 'may be unchanged',
-    cell: ({ table, effective }) => list(unsentColumns(table, effective)),
+    cell: ({ table, effective, publishedBy }) => list(unsentColumns(table, effective, publishedBy)),
     optional: true,
   },
   { header: 'published by', cell: ({ publishedBy }) => publishers(publishedBy), optional: true },
@@ -177,7 +182,7 @@ function detailTexts(found: TableIdentity): readonly (readonly [string, string])
     ['unlogged', table.unlogged ? 'never sent, whatever is published' : ''],
     ['update', seenText(found, 'update')],
     ['delete', seenText(found, 'delete')],
-    ['may be unchanged', list(unsentColumns(table, effective))],
+    ['may be unchanged', list(unsentColumns(table, effective, publishedBy))],
     ['in the key', toastedKey.length === 0 ? '' : `${list(toastedKey)}: sent, however large`],
     ...publishedBy.map((published) => ['published by', publishedText(found, published)] as const),
     ['published by', publishedBy.length === 0 ? 'no publication' : ''],
@@ -187,6 +192,7 @@ function detailTexts(found: TableIdentity): readonly (readonly [string, string])
 
 function seenText(found: TableIdentity, operation: ChangeOperation): string {
   if (fails(found, operation)) return 'fails in the application';
+  if (!isSent(operation, found.publishedBy)) return 'not published';
   const parts = found.visible[operation];
   return parts.length === 0 ? 'nothing that says which row it was' : parts.join(', ');
 }

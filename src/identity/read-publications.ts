@@ -66,7 +66,7 @@ const memberRow = z.object({
 /** No function tells the columns of an expression; its tree does: `{VAR :varno 1 :varattno 2 …`. */
 const FILTER_COLUMNS = `
   coalesce((SELECT string_agg(found[1], ' ')
-            FROM regexp_matches(prqual::text, ':varattno (\\d+)', 'g') AS found), '')`;
+            FROM regexp_matches(prqual::text, ':varattno ([0-9]+)', 'g') AS found), '')`;
 
 function membersSql({ major, names }: ServerSummary): string {
   const has = major >= FIRST_WITH_FILTERS;

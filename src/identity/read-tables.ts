@@ -86,7 +86,12 @@ export async function readTables(
     columns: columns.get(outline.id) ?? [],
     indexes: indexes.get(outline.id) ?? [],
     // dropped meanwhile: as if it were empty
-    ...(sizes.get(outline.id) ?? { rows: undefined, toastSize: 0, changes: undefined }),
+    ...(sizes.get(outline.id) ?? {
+      rows: undefined,
+      analyzed: false,
+      toastSize: 0,
+      changes: undefined,
+    }),
   }));
 }
 
@@ -215,6 +220,7 @@ function indexOf(row: z.output<typeof indexRow>, { names }: ServerSummary): Inde
 const sizeRow = z.object({
   id,
   rows: amount,
+  analyzes: amount,
   toast_size: z.nullable(amount),
   changes: amount,
 });
@@ -222,12 +228,14 @@ const sizeRow = z.object({
 /** Any role may read these; a standby counts what was changed on it, which is nothing. */
 const sizesSql = (ids: string): string => `
 SELECT c.oid AS id, c.reltuples AS rows,
+       coalesce(pg_stat_get_analyze_count(c.oid), 0)
+         + coalesce(pg_stat_get_autoanalyze_count(c.oid), 0) AS analyzes,
        pg_relation_size(nullif(c.reltoastrelid, 0)::regclass) AS toast_size,
        coalesce(pg_stat_get_tuples_updated(c.oid), 0)
          + coalesce(pg_stat_get_tuples_deleted(c.oid), 0) AS changes
 FROM pg_class AS c WHERE c.oid IN (${ids});`;
 
-type Sizes = Pick<Table, 'rows' | 'toastSize' | 'changes'>;
+type Sizes = Pick<Table, 'rows' | 'analyzed' | 'toastSize' | 'changes'>;
 
 async function readSizes(
   query: RunQuery,
@@ -241,7 +249,10 @@ async function readSizes(
       // 0 before 14, and -1 since, where nobody has counted yet
       const counted = row.rows > 0 ? row.rows : undefined;
       const changes = inRecovery ? undefined : row.changes;
-      return [row.id, { rows: counted, toastSize: row.toast_size ?? 0, changes }] as const;
+      // CREATE INDEX counts the rows too; a standby does not know of the ANALYZE of its primary
+      const analyzed = counted !== undefined && (inRecovery || row.analyzes > 0);
+      const toastSize = row.toast_size ?? 0;
+      return [row.id, { rows: counted, analyzed, toastSize, changes }] as const;
     }),
   );
 }

@@ -6,7 +6,7 @@ import { isSelected, type TablePattern } from '../changes/table-pattern.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import type { Finding } from '../findings/finding.ts';
 import { identityFindings } from './findings.ts';
-import type { MeasuredPrice } from './full-price.ts';
+import type { Measurement } from './full-price.ts';
 import { type Publication, publishedAs } from './publication.ts';
 import { readPublications } from './read-publications.ts';
 import { readDaysCounted, readOutlines, readTables } from './read-tables.ts';
@@ -26,10 +26,8 @@ export interface IdentityScope {
   readonly tables: readonly TableWish[];
 }
 
-/** Measures what FULL would cost for some tables. */
-export type MeasurePrices = (
-  tables: readonly Table[],
-) => Promise<ReadonlyMap<number, MeasuredPrice>>;
+/** Measures what FULL would cost for some tables, by their ids. */
+export type MeasurePrices = (tables: readonly Table[]) => Promise<ReadonlyMap<number, Measurement>>;
 
 export interface IdentityReport {
   readonly server: ServerSummary;
@@ -66,8 +64,8 @@ export async function readIdentities(
   const tables = new Map(read.map((table) => [table.id, table]));
   const shown = wanted.map(({ id }) => tables.get(id)).filter((table) => table !== undefined);
   const days = await readDaysCounted(query, server);
-  const measured = (await measure?.(shown)) ?? new Map<number, MeasuredPrice>();
-  const facts = { publications, tables, days, measured };
+  const measured = (await measure?.(shown)) ?? new Map<number, Measurement>();
+  const facts = { publications, tables, asked: scope.publications, days, measured };
   return identityReport(
     server,
     scope,
@@ -80,7 +78,9 @@ function identityReport(
   scope: IdentityScope,
   tables: readonly TableIdentity[],
 ): IdentityReport {
-  const isHidden = tables.some(({ price }) => price.unknown === 'not readable');
+  const isHidden = tables.some(
+    ({ table, price }) => !table.partitioned && price.unknown === 'not readable',
+  );
   return {
     server,
     scope,

@@ -57,6 +57,8 @@ export const tableIdentitySchema = z.strictObject({
   published: z.array(published),
   /** Left out for a partitioned table, which has no rows of its own. */
   full_price: fullPrice.optional(),
+  /** With --what-if: why there is nothing to measure. */
+  not_measured: z.enum(['partitioned', 'unlogged', 'empty', 'without columns']).optional(),
 });
 
 export const identitySchema = inspectionSchema('identity', {

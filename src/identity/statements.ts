@@ -41,3 +41,6 @@ export function extendColumnList(
     `${alter} ADD TABLE ${qualifiedSqlName(as)} (${list.join(', ')})${filter};`,
   ];
 }
+
+/** What nobody can run, as a comment: so that all of a fix may be piped into psql. */
+export const sentence = (text: string): string => `-- ${text}`;

@@ -3,7 +3,7 @@
 import { cureOf } from './cure.ts';
 import { type EffectiveIdentity, effectiveIdentity } from './effective-identity.ts';
 import { type Failure, failuresUnder } from './failure.ts';
-import { type FullPrice, fullPrice, type MeasuredPrice } from './full-price.ts';
+import { type FullPrice, fullPrice, type Measurement } from './full-price.ts';
 import { type Publication, type Published, publishedBy } from './publication.ts';
 import type { Table } from './table.ts';
 import { type VisibleRows, visibleRows } from './visible-row.ts';
@@ -12,6 +12,8 @@ export interface TableIdentity {
   readonly table: Table;
   readonly effective: EffectiveIdentity;
   readonly publishedBy: readonly Published[];
+  /** Those of them that one reader asked for at once. */
+  readonly readTogether: readonly Published[];
   /** The topmost table it is a partition of. */
   readonly root: Table | undefined;
   /** Why UPDATE and DELETE fail in the application. */
@@ -26,14 +28,16 @@ export interface TableFacts {
   readonly publications: readonly Publication[];
   /** By id: the tables and what they are partitions of. */
   readonly tables: ReadonlyMap<number, Table>;
+  /** Names of those that are read together; none: each may be read apart. */
+  readonly asked?: readonly string[];
   /** Since the counters of changes began, as far as known. */
   readonly days: number | undefined;
   /** By id of the table. */
-  readonly measured?: ReadonlyMap<number, MeasuredPrice>;
+  readonly measured?: ReadonlyMap<number, Measurement>;
 }
 
 export function tableIdentity(table: Table, facts: TableFacts): TableIdentity {
-  const { publications, tables, days, measured } = facts;
+  const { publications, tables, asked = [], days, measured } = facts;
   const effective = effectiveIdentity(table);
   const published = publishedBy(table, publications, tables);
   const failures = failuresUnder(effective, table, published);
@@ -42,10 +46,11 @@ export function tableIdentity(table: Table, facts: TableFacts): TableIdentity {
     table,
     effective,
     publishedBy: published,
+    readTogether: published.filter(({ publication }) => asked.includes(publication.name)),
     root: tables.get(table.ancestors.at(-1) ?? 0),
     failures,
     cure: failures.length === 0 ? [] : cureOf({ table, publishedBy: published, price }),
-    visible: visibleRows(table, effective),
+    visible: visibleRows(table, effective, published),
     price,
   };
 }

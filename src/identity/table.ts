@@ -54,6 +54,8 @@ export interface Table extends TableOutline {
   readonly indexes: readonly Index[];
   /** As of the last VACUUM or ANALYZE; undefined: never. */
   readonly rows: number | undefined;
+  /** Whether there are statistics of its columns, as far as is known. */
+  readonly analyzed: boolean;
   /** Of its values out of line, in bytes. */
   readonly toastSize: number;
   /** Rows updated and deleted since the statistics began; undefined on a standby. */

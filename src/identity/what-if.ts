@@ -8,9 +8,10 @@ import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { qualifiedSqlName, sqlName } from '../pgoutput/sql-name.ts';
+import { hasSqlState } from '../walsender/server-error.ts';
 import { flag } from './catalog-rows.ts';
 import { effectiveIdentity } from './effective-identity.ts';
-import type { MeasuredPrice } from './full-price.ts';
+import type { MeasuredPrice, Measurement } from './full-price.ts';
 
 import { type Column, columnsOf, type Table } from './table.ts';
 
@@ -25,10 +26,13 @@ const LOCK_TIMEOUT = 1000;
 /** In ms. */
 const STATEMENT_TIMEOUT = 10_000;
 
+/** lock_not_available, the SQLSTATE of a lock timeout */
+const LOCK_NOT_AVAILABLE = '55P03';
+
 const FIRST_WITH_WAL_IN_EXPLAIN = 13;
 
 /**
- * By the id of the table. Partitioned, empty and unlogged tables are left out.
+ * By the id of the table: its price, or why there is none.
  * @param copyName a name that no table has
  * @throws PgtailError (notReady) if this server or role cannot do it
  */
@@ -37,17 +41,41 @@ export async function measureFullPrices(
   server: ServerSummary,
   tables: readonly Table[],
   copyName: string,
-): Promise<ReadonlyMap<number, MeasuredPrice>> {
+): Promise<ReadonlyMap<number, Measurement>> {
   await checkServer(query, server);
-  const prices = new Map<number, MeasuredPrice>();
+  const measurements = new Map<number, Measurement>();
   for (const table of tables) {
-    if (table.partitioned || table.unlogged || table.columns.length === 0) continue;
-    await checkMayMeasure(query, server, table);
-    const price = await measured(query, server, table, copyName);
-    if (price !== undefined) prices.set(table.id, price);
+    measurements.set(table.id, await measurement(query, server, table, copyName));
   }
-  return prices;
+  return measurements;
 }
+
+async function measurement(
+  query: RunQuery,
+  server: ServerSummary,
+  table: Table,
+  copyName: string,
+): Promise<Measurement> {
+  if (table.partitioned) return 'partitioned';
+  if (table.unlogged) return 'unlogged';
+  if (table.columns.length === 0) return 'without columns';
+  await checkMayMeasure(query, server, table);
+  try {
+    return await measured(query, server, table, copyName);
+  } catch (error) {
+    throw hasSqlState(error, LOCK_NOT_AVAILABLE) ? lockTimeout(table, error) : error;
+  }
+}
+
+const lockTimeout = (table: Table, cause: unknown): PgtailError =>
+  new PgtailError(
+    EXIT.failure,
+    `--what-if got no lock on ${qualifiedSqlName(table)} within ${LOCK_TIMEOUT / 1000} s (lock timeout)`,
+    {
+      hint: 'try again when nobody changes its definition (pg_blocking_pids tells who holds it), or leave out --what-if for an estimate',
+      cause,
+    },
+  );
 
 async function checkServer(query: RunQuery, { inRecovery }: ServerSummary): Promise<void> {
   if (inRecovery) {
@@ -94,14 +122,15 @@ async function measured(
   server: ServerSummary,
   table: Table,
   copyName: string,
-): Promise<MeasuredPrice | undefined> {
+): Promise<Measurement> {
   const copy = `${sqlName(table.schema)}.${sqlName(copyName)}`;
-  await query('BEGIN;');
+  // a role may be read-only by default
+  await query('BEGIN READ WRITE;');
   try {
     await query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT};
 SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT};`);
     const rows = await copySample(query, server, table, copy);
-    return rows === 0 ? undefined : await priceOf(query, server, table, copy, rows);
+    return rows === 0 ? 'empty' : await priceOf(query, server, table, copy, rows);
   } finally {
     // a connection that is gone has rolled back already
     await query('ROLLBACK;').catch(() => {});
@@ -139,8 +168,16 @@ function keyClause(table: Table): string {
   const effective = effectiveIdentity(table);
   if (effective.kind === 'key') return `ADD PRIMARY KEY (${quotedNames(effective.columns)})`;
   const primary = table.indexes.find((index) => index.primary && index.immediate && index.valid);
-  if (primary === undefined) return 'ADD COLUMN pgtail_row_number serial PRIMARY KEY';
+  if (primary === undefined) return `ADD COLUMN ${freeName(table)} serial PRIMARY KEY`;
   return `ADD PRIMARY KEY (${quotedNames(columnsOf(table, primary.columns))})`;
+}
+
+/** A name that no column has. */
+function freeName({ columns }: Table): string {
+  const taken = new Set(columns.map(({ name }) => name));
+  let name = 'pgtail_row_number';
+  while (taken.has(name)) name += '_';
+  return name;
 }
 
 const quotedNames = (columns: readonly Column[]): string =>

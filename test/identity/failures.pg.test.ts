@@ -216,7 +216,7 @@ describe.runIf(major >= 15)('a row filter', () => {
         CREATE PUBLICATION shop FOR TABLE orders (id, note) WHERE (total > 10)`);
       const { fix } = findingOf(await identitiesOf(database), 'row-filter-outside-identity');
       expect(fix).toEqual([
-        'take total out of the WHERE of publication shop, or publish public.orders without a column list and set REPLICA IDENTITY FULL',
+        '-- take total out of the WHERE of publication shop; or publish public.orders without a column list in publication shop and set REPLICA IDENTITY FULL',
       ]);
     });
   });
@@ -256,7 +256,7 @@ describe.runIf(major >= 15)('a column list', () => {
         CREATE PUBLICATION shop FOR TABLE orders (id, note)`);
       const { fix } = findingOf(await identitiesOf(database), 'column-list-lacks-identity');
       expect(fix).toEqual([
-        'give public.orders a primary key of columns in the column list of publication shop: REPLICA IDENTITY FULL allows no list',
+        '-- give public.orders a primary key of columns in the column list of shop; or publish public.orders without a column list in publication shop',
       ]);
     });
   });
@@ -311,5 +311,84 @@ describe.runIf(major >= 18)('a generated column that is not published', () => {
       expect(problemsOf(report)).toEqual([]);
       expect(report.findings.map(({ id }) => id)).not.toContain('generated-columns-not-sent');
     });
+  });
+});
+
+describe.runIf(major >= 15)(
+  'two publications of one table that ask for what no identity gives',
+  () => {
+    const TABLE = `CREATE TABLE orders (id int PRIMARY KEY, note text, total int);
+    ALTER TABLE orders REPLICA IDENTITY FULL;
+    INSERT INTO orders VALUES (1);`;
+
+    it('are told both: the key, and what must leave the WHERE for it', async () => {
+      await withDatabase(async (database) => {
+        await database.sql(`${TABLE}
+        CREATE PUBLICATION dear FOR TABLE orders WHERE (total > 10);
+        CREATE PUBLICATION short FOR TABLE orders (id, note)`);
+        const { fix } = findingOf(await identitiesOf(database), 'column-list-lacks-identity');
+        expect(fix).toEqual([
+          '-- take total out of the WHERE of publication dear and set REPLICA IDENTITY DEFAULT; or publish public.orders without a column list in publication short',
+        ]);
+        await database.sql(`ALTER PUBLICATION dear SET TABLE orders;
+        ALTER TABLE orders REPLICA IDENTITY DEFAULT`);
+        expect(await refusal(database, UPDATE)).toBeUndefined();
+        expect(problemsOf(await identitiesOf(database))).toEqual([]);
+      });
+    });
+
+    it('do not say the same sentence twice, and speak of no list where there is none', async () => {
+      await withDatabase(async (database) => {
+        await database.sql(`CREATE TABLE orders (id int PRIMARY KEY, note text, total int NOT NULL);
+        CREATE UNIQUE INDEX by_total ON orders (total);
+        ALTER TABLE orders REPLICA IDENTITY USING INDEX by_total;
+        CREATE PUBLICATION dear FOR TABLE orders WHERE (note > '');
+        CREATE PUBLICATION short FOR TABLE orders (id, note)`);
+        const { findings } = await identitiesOf(database);
+        const errors = findings.filter(({ severity }) => severity === 'error');
+        expect(errors.map(({ id }) => id).toSorted()).toEqual([
+          'column-list-lacks-identity',
+          'row-filter-outside-identity',
+        ]);
+        const fixes = errors.flatMap(({ fix }) => fix);
+        expect(new Set(fixes).size).toBe(fixes.length);
+        expect(fixes.join()).not.toContain('list of publication dear');
+        expect(fixes.join()).not.toContain('list in publication dear');
+      });
+    });
+  },
+);
+
+it('every line of a fix is a statement or an SQL comment', async () => {
+  await withDatabase(async (database) => {
+    await database.sql(`CREATE TABLE orders (id int, note text);
+      CREATE TABLE lines (id int PRIMARY KEY, note text);
+      CREATE PUBLICATION shop FOR ALL TABLES`);
+    if (major >= 15) {
+      await database.sql(`CREATE TABLE listed (id int, note text);
+        CREATE PUBLICATION short FOR TABLE listed (note), lines (id) WHERE (note > '')`);
+    }
+    const { findings } = await identitiesOf(database);
+    expect(findings.length).toBeGreaterThan(2);
+    for (const line of findings.flatMap(({ fix }) => fix)) {
+      expect(line).toMatch(/^-- |;$|; -- /);
+    }
+  });
+});
+
+it.runIf(major >= 15)('a row filter is read whatever a role says of strings', async () => {
+  await withDatabase(async (database) => {
+    const role = `${database.name}_old`;
+    await database.sql(`CREATE TABLE orders (id int PRIMARY KEY, total int);
+      CREATE PUBLICATION shop FOR TABLE orders WHERE (total > 10);
+      CREATE ROLE ${role} LOGIN;
+      ALTER ROLE ${role} SET standard_conforming_strings = off`);
+    try {
+      const connection = { ...database.connection, user: role };
+      const { fact } = findingOf(await identitiesOf({ connection }), 'row-filter-outside-identity');
+      expect(fact).toContain('with a WHERE on total');
+    } finally {
+      await database.sql(`DROP ROLE ${role}`);
+    }
   });
 });

@@ -28,6 +28,7 @@ const table = (facts: Partial<Table>): Table => ({
   columns: [column({})],
   indexes: [],
   rows: undefined,
+  analyzed: true,
   toastSize: 0,
   changes: undefined,
   ...facts,

@@ -132,6 +132,18 @@ describe('pgtail identity --what-if', () => {
     );
   });
 
+  it('says what it could not measure', async () => {
+    await withDatabase(async (own) => {
+      await own.sql('CREATE TABLE orders (id int PRIMARY KEY)');
+      const args = ['identity', ...own.options, '--what-if', 'orders'];
+      const pretty = await runPgtail([...args, '--format', 'pretty']);
+      expect(pretty.stdout).toContain('not measured: public.orders (empty)');
+      const { stdout } = await runPgtail([...args, '--format', 'json']);
+      const [table] = identitySchema.parse(JSON.parse(stdout)).tables;
+      expect(table?.not_measured).toBe('empty');
+    });
+  });
+
   it('leaves nothing behind when it is stopped in the middle', async () => {
     await withDatabase(async (own) => {
       await own.sql(`CREATE TABLE orders (id int PRIMARY KEY); INSERT INTO orders VALUES (1)`);
@@ -183,6 +195,20 @@ describe('a role with nothing but CONNECT', () => {
     const pretty = await asRole('--format', 'pretty');
     expect(pretty.stdout).toContain('its size is in statistics that this role may not read');
     expect(pretty.stdout).toContain(`role "${role()}" may not read the statistics of some columns`);
+  });
+
+  it('is told to run ANALYZE where nobody did, whatever it may read', async () => {
+    await withDatabase(async (own) => {
+      await own.sql(`CREATE TABLE orders (note text NOT NULL);
+        INSERT INTO orders VALUES ('a note');
+        CREATE INDEX by_note ON orders (note)`);
+      const { stdout } = await runPgtail([
+        ...['identity', ...own.options, '-U', role(), '--format', 'json'],
+      ]);
+      const { findings, unreadable } = identitySchema.parse(JSON.parse(stdout));
+      expect(unreadable).toBeUndefined();
+      expect(findings[0]!.fix[0]).toContain('there are no statistics on its size: run ANALYZE');
+    });
   });
 
   it('cannot measure, and is told what it needs', async () => {

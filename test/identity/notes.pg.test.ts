@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { runPgtail } from '../support/pgtail.ts';
 import { sharedServer, type TestDatabase, withDatabase } from '../support/server.ts';
-import { applyFix, findingOf, identitiesOf, problemsOf, tableOf } from './look.ts';
+import { applyFix, findingOf, identitiesOf, problemsOf, refusal, tableOf } from './look.ts';
 
 const { major } = sharedServer();
 
@@ -259,6 +259,212 @@ describe('the tables that are looked at', () => {
         message: 'publication "nope" does not exist',
         hint: 'this database has "shop"',
       });
+    });
+  });
+});
+
+describe('what is proposed to see more', () => {
+  /** Runs all that is proposed, as somebody would who pipes it into psql. */
+  async function expectHarmless(database: TestDatabase, change: string) {
+    expect(await refusal(database, change)).toBeUndefined();
+    const report = await identitiesOf(database);
+    for (const { id, fix } of report.findings) {
+      const lines = fix.filter((line) => !line.startsWith('--'));
+      await database.sql('BEGIN');
+      for (const line of lines) await database.sql(line);
+      expect({ id, refused: await refusal(database, change) }).toEqual({ id, refused: undefined });
+      await database.sql('ROLLBACK');
+    }
+    return report;
+  }
+
+  it.runIf(major >= 15)('is not FULL for a partition with a column list', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE r (k int, id int, v text NOT NULL, w text, PRIMARY KEY (k, id))
+          PARTITION BY RANGE (k);
+        ALTER TABLE r REPLICA IDENTITY FULL;
+        CREATE TABLE rl PARTITION OF r FOR VALUES FROM (0) TO (10);
+        INSERT INTO r VALUES (1, 1, 'v');
+        CREATE PUBLICATION pl FOR TABLE rl (k, id, v)`);
+      const finding = findingOf(
+        await expectHarmless(database, 'UPDATE r SET v = v'),
+        'partition-identity-differs',
+      );
+      expect(finding).toMatchObject({
+        fact: 'table public.rl has REPLICA IDENTITY DEFAULT, and its root public.r FULL, which it cannot have: publication pl has a column list',
+        fix: ['ALTER TABLE public.r REPLICA IDENTITY DEFAULT;'],
+      });
+      await applyFix(database, finding);
+      expect(problemsOf(await identitiesOf(database))).toEqual([]);
+    });
+  });
+
+  it.runIf(major >= 15)('is not the key of the root for a partition with a filter', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE r (id int PRIMARY KEY, v int NOT NULL) PARTITION BY RANGE (id);
+        CREATE TABLE rl PARTITION OF r FOR VALUES FROM (0) TO (10);
+        CREATE UNIQUE INDEX by_v ON rl (v);
+        ALTER TABLE rl REPLICA IDENTITY USING INDEX by_v;
+        INSERT INTO r VALUES (1, 1);
+        CREATE PUBLICATION pl FOR TABLE rl WHERE (v > 1)`);
+      const { fact, fix } = findingOf(
+        await expectHarmless(database, 'UPDATE r SET v = v'),
+        'partition-identity-differs',
+      );
+      expect(fact).toMatch(/, which it cannot have: publication pl has a WHERE on v$/);
+      expect(fix).toEqual(['-- nothing to do: each keeps its own, public.rl and its root']);
+    });
+  });
+
+  it.runIf(major >= 15 && major < 18)('is not a key outside of the filter', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, v int,
+          g int GENERATED ALWAYS AS (id + 1) STORED NOT NULL UNIQUE);
+        ALTER TABLE articles REPLICA IDENTITY USING INDEX articles_g_key;
+        INSERT INTO articles VALUES (1, 1);
+        CREATE PUBLICATION shop FOR TABLE articles WHERE (g > 1)`);
+      const finding = findingOf(
+        await expectHarmless(database, 'UPDATE articles SET v = v'),
+        'identity-column-not-sent',
+      );
+      expect(finding.fix[0]).toMatch(/^ALTER TABLE public.articles REPLICA IDENTITY FULL; -- /);
+      await applyFix(database, finding);
+      expect(problemsOf(await identitiesOf(database))).toEqual([]);
+    });
+  });
+
+  it.runIf(major >= 18)('is not FULL where a generated column is not published', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, v text,
+          g text GENERATED ALWAYS AS (v || 'x') STORED);
+        INSERT INTO articles VALUES (1, 'v');
+        CREATE PUBLICATION shop FOR TABLE articles`);
+      const report = await expectHarmless(database, 'UPDATE articles SET v = v');
+      expect(findingOf(report, 'old-values-not-sent').fix).toEqual([
+        '-- not with REPLICA IDENTITY FULL, which makes UPDATE and DELETE fail: publication shop does not send the generated g',
+      ]);
+      await applyFix(database, findingOf(report, 'generated-columns-not-sent'));
+      const after = await expectHarmless(database, 'UPDATE articles SET v = v');
+      expect(findingOf(after, 'old-values-not-sent').fix[0]).toContain('REPLICA IDENTITY FULL;');
+    });
+  });
+});
+
+describe('columns that may be unchanged', () => {
+  const unchangedIn = async (database: TestDatabase) => {
+    const { tables, findings } = await identitiesOf(database);
+    const [found] = tables;
+    const finding = findings.find(({ id }) => id === 'toasted-values-not-sent');
+    return { visible: found!.visible, fact: finding?.fact };
+  };
+
+  it.runIf(major >= 12)('are not generated ones that are not sent', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, v int,
+          g text GENERATED ALWAYS AS (repeat('x', v)) STORED);
+        CREATE PUBLICATION shop FOR TABLE articles`);
+      expect((await unchangedIn(database)).fact).toBeUndefined();
+      if (major < 18) return;
+      await database.sql('ALTER PUBLICATION shop SET (publish_generated_columns = stored)');
+      expect((await unchangedIn(database)).fact).toContain('large values of g ');
+    });
+  });
+
+  it.runIf(major >= 15)('are not those outside of every column list', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, body text, draft text);
+        CREATE PUBLICATION shop FOR TABLE articles (id, body)`);
+      expect((await unchangedIn(database)).fact).toContain('large values of body out');
+    });
+  });
+
+  it('and what lines show are only of operations that are published', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, body text);
+        CREATE PUBLICATION shop FOR TABLE articles WITH (publish = 'insert, delete')`);
+      expect(await unchangedIn(database)).toEqual({
+        visible: { update: [], delete: ['key'] },
+        fact: undefined,
+      });
+      await database.sql(`ALTER PUBLICATION shop SET (publish = 'update')`);
+      expect((await unchangedIn(database)).visible).toEqual({
+        update: ['key', 'new', 'unchanged'],
+        delete: [],
+      });
+    });
+  });
+});
+
+describe.runIf(major >= 15)('publications that are read together', () => {
+  /** What the server says to somebody who reads both; undefined: it sends the row. */
+  async function serverWords(database: TestDatabase): Promise<string | undefined> {
+    const slot = database.name;
+    await database.query(`SELECT pg_create_logical_replication_slot('${slot}', 'pgoutput')`);
+    await database.sql('INSERT INTO articles VALUES (1, 1)');
+    const words = await refusal(
+      database,
+      `SELECT * FROM pg_logical_slot_peek_binary_changes('${slot}', NULL, NULL,
+         'proto_version', '1', 'publication_names', 'one,two')`,
+    );
+    await database.query(`SELECT pg_drop_replication_slot('${slot}')`);
+    return words;
+  }
+
+  const STORED =
+    'CREATE TABLE articles (id int PRIMARY KEY, note int, g int GENERATED ALWAYS AS (1) STORED)';
+
+  const PAIRS: readonly (readonly [one: string, two: string, id: string | undefined])[] = [
+    ['TABLE articles (id)', 'TABLE articles (id, note)', 'column-lists-differ'],
+    ['TABLE articles (id)', 'TABLE articles', 'column-lists-differ'],
+    ['TABLE articles (id)', 'ALL TABLES', 'column-lists-differ'],
+    ['TABLE articles (id)', 'TABLES IN SCHEMA public', 'column-lists-differ'],
+    ['TABLE articles (id, note)', 'TABLE articles', undefined],
+    ['TABLE articles (id, note)', 'TABLE articles (note, id)', undefined],
+  ];
+  const GENERATED_PAIRS: typeof PAIRS = [
+    ['TABLE articles (id, note, g)', 'TABLE articles', 'column-lists-differ'],
+    [
+      'TABLE articles',
+      'TABLE articles WITH (publish_generated_columns = stored)',
+      'generated-columns-differ',
+    ],
+  ];
+
+  it.each([...PAIRS, ...(major >= 18 ? GENERATED_PAIRS : [])])(
+    'fail as the server does, with %s and %s',
+    async (one, two, id) => {
+      await withDatabase(async (database) => {
+        await database.sql(`${STORED};
+        CREATE PUBLICATION one FOR ${one}; CREATE PUBLICATION two FOR ${two}`);
+        const report = await identitiesOf(database, { publications: ['one', 'two'] });
+        expect(problemsOf(report)).toEqual(id === undefined ? [] : [id]);
+        const words = await serverWords(database);
+        expect(words === undefined).toBe(id === undefined);
+        // apart they are fine
+        expect(problemsOf(await identitiesOf(database))).toEqual([]);
+        expect(problemsOf(await identitiesOf(database, { publications: ['one'] }))).toEqual([]);
+        if (id !== 'column-lists-differ') return;
+        expect(words).toContain('cannot use different column lists for table');
+        expect(findingOf(report, id)).toMatchObject({
+          severity: 'error',
+          fact: 'table public.articles is published by publications one, two with different column lists',
+          fix: [
+            '-- send the same columns of it with each, or read the publications apart: a slot and a pgtail -P for each',
+          ],
+        });
+      });
+    },
+  );
+
+  it('count only as far as they send the rows as the same table', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE articles (id int PRIMARY KEY, note int) PARTITION BY RANGE (id);
+        CREATE TABLE articles_1 PARTITION OF articles FOR VALUES FROM (0) TO (10);
+        CREATE PUBLICATION one FOR TABLE articles WITH (publish_via_partition_root = true);
+        CREATE PUBLICATION two FOR TABLE articles_1 (id)`);
+      expect(await serverWords(database)).toBeUndefined();
+      const report = await identitiesOf(database, { publications: ['one', 'two'] });
+      expect(problemsOf(report)).toEqual([]);
     });
   });
 });

@@ -94,10 +94,33 @@ describe('--what-if', () => {
     });
   });
 
-  it('has nothing to measure in an empty table', async () => {
+  it('says which tables have nothing to measure, and why', async () => {
     await withDatabase(async (database) => {
-      await database.sql('CREATE TABLE orders (id int PRIMARY KEY)');
-      expect((await measuredIn(database)).get('orders')?.measured).toBeUndefined();
+      await database.sql(`CREATE TABLE orders (id int PRIMARY KEY);
+        CREATE UNLOGGED TABLE carts (id int PRIMARY KEY);
+        CREATE TABLE visits (id int) PARTITION BY RANGE (id)`);
+      const prices = await measuredIn(database);
+      expect([...prices].map(([name, { notMeasured }]) => [name, notMeasured])).toEqual([
+        ['carts', 'unlogged'],
+        ['orders', 'empty'],
+        ['visits', 'partitioned'],
+      ]);
+    });
+  });
+
+  it('numbers rows without a key beside a column of the name it would choose', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(`CREATE TABLE orders (pgtail_row_number int, note text);
+        INSERT INTO orders VALUES (1, 'a note')`);
+      expect((await measuredIn(database)).get('orders')?.measured?.rows).toBe(1);
+    });
+  });
+
+  it('measures also where transactions are read-only by default', async () => {
+    await withDatabase(async (database) => {
+      await database.sql(ORDERS);
+      await database.sql(`ALTER DATABASE ${database.name} SET default_transaction_read_only = on`);
+      expect((await measuredIn(database)).get('orders')?.measured?.rows).toBe(100);
     });
   });
 
@@ -106,7 +129,10 @@ describe('--what-if', () => {
       await database.sql(ORDERS);
       const other = await database.connect();
       await other.query('BEGIN; LOCK TABLE orders IN ACCESS EXCLUSIVE MODE');
-      await expect(measuredIn(database)).rejects.toThrow(/lock timeout/);
+      await expect(measuredIn(database)).rejects.toMatchObject({
+        message: '--what-if got no lock on public.orders within 1 s (lock timeout)',
+        hint: expect.stringContaining('try again'),
+      });
       await other.end();
     });
   });

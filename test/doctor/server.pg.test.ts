@@ -4,7 +4,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
-import { startPrivateServer } from '../support/server.ts';
+import { sharedServer, startPrivateServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { Patient } from './patient.ts';
 
@@ -126,6 +126,30 @@ describe('the doctor on a server with bad settings', () => {
     });
     expect(await patient.ids()).not.toContain('replication-connection-refused');
     await patient.mend(finding);
+  });
+
+  // before 12 a walsender takes one of them as well, and is refused first
+  it.runIf(sharedServer().major >= 12)('sees that hardly a connection is free', async () => {
+    await patient.sql('CREATE ROLE cdc LOGIN REPLICATION');
+    await patient.sql('ALTER SYSTEM SET max_connections = 20');
+    await own.restart();
+    const { host, port } = own;
+    for (let i = 0; i < 16; i++) {
+      const idle = new Client({ host, port, user: 'cdc', database: 'postgres', ssl: false });
+      idle.on('error', () => {}); // the restart cuts it
+      await idle.connect();
+    }
+    const finding = await patient.finding('few-free-connections', { user: 'cdc' });
+    expect(finding).toMatchObject({
+      severity: 'warning',
+      fact: 'about 17 of max_connections (20, of which 3 are reserved) are used',
+      consequence: expect.stringContaining('may be refused'),
+      fix: [
+        expect.stringMatching(/^ALTER SYSTEM SET max_connections = \d+; -- or end idle sessions$/),
+        'restart the server',
+      ],
+    });
+    await patient.mend(finding, { user: 'cdc' });
   });
 
   it('then finds nothing that needs attention', async () => {

@@ -1,7 +1,7 @@
 // Which losses of a connection end the tail and which do not, and how patient it is with a server
 // that is silent.
 
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
@@ -147,21 +147,26 @@ describe('a host name that is not found', () => {
     await using shop = await Shop.open(server);
     using folder = temporaryFolder();
     const answer = join(folder.path, 'answer');
+    /** In one step: it may be looked up at any moment. */
+    const answerWith = (text: string): void => {
+      writeFileSync(`${answer}.new`, text);
+      renameSync(`${answer}.new`, answer);
+    };
     const env = { NODE_OPTIONS: `--require ${preload}`, NAME_ANSWER: answer };
-    writeFileSync(answer, 'ENOTFOUND');
+    answerWith('ENOTFOUND');
     const refused = await runPgtail(named(shop), { env });
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(/cannot connect to database\.invalid\S*: host name not found/);
 
-    writeFileSync(answer, server.host);
+    answerWith(server.host);
     await using child = startPgtail([...named(shop), '-v'], { env });
     await child.started();
-    writeFileSync(answer, 'ENOTFOUND');
+    answerWith('ENOTFOUND');
     await shop.endWalsenders();
     await child.notice(/host name not found: trying to connect again/);
-    writeFileSync(answer, 'EAI_AGAIN');
+    answerWith('EAI_AGAIN');
     await child.notice(/host name could not be looked up: trying to connect again/);
-    writeFileSync(answer, server.host);
+    answerWith(server.host);
     await child.reconnected();
     await shop.order(1);
     await child.output(/"id":1\b[\s\S]*"op":"commit"/);

@@ -1,7 +1,7 @@
 // Runs the tests that need a server against each supported major: npm run test:servers [-- 15 18]
 // All of them on the majors that PostgreSQL maintains, the scenarios of protocol 1 on older ones.
 // With --scenarios only the scenarios, with --inspection only slots, doctor, identity and what explains
-// a silence: on all.
+// a silence: on all. With --no-inspection all but that.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,12 @@ const FILES = '.pg.test.';
 const SCENARIOS = 'test/scenarios/';
 const FIRST_WITH_ALL = 14;
 
-/** Flags that choose a part of the tests. */
+const INSPECTION = ['test/slots/', 'test/doctor/', 'test/identity/', 'test/silence/'];
+/** Flags that choose a part of the tests, as words for vitest. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   '--scenarios': [SCENARIOS],
-  '--inspection': ['test/slots/', 'test/doctor/', 'test/identity/', 'test/silence/'],
+  '--inspection': INSPECTION,
+  '--no-inspection': [FILES, ...INSPECTION.flatMap((folder) => ['--exclude', `${folder}**`])],
 };
 const words = process.argv.slice(2);
 const chosen = words.flatMap((word) => PARTS[word] ?? []);

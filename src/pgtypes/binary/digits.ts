@@ -19,7 +19,7 @@ export function storeUint(bytes: Buffer, at: number, value: number): number {
     return storePadded(bytes, storeUint(bytes, at, billions), value - billions * BILLION, 9);
   }
   const end = at + digitCount(value);
-  let rest = value;
+  let rest = value >>> 0; // known to be whole, it is divided as an integer
   let to = end;
   do {
     const tenth = (rest / 10) >>> 0;
@@ -38,7 +38,7 @@ export function storeInt(bytes: Buffer, at: number, value: number): number {
 
 /** With zeros in front up to `width`; the value must not be wider, and be below 2^32. */
 export function storePadded(bytes: Buffer, at: number, value: number, width: number): number {
-  let rest = value;
+  let rest = value >>> 0;
   for (let to = at + width - 1; to >= at; to--) {
     const tenth = (rest / 10) >>> 0;
     bytes[to] = ZERO + (rest - tenth * 10);

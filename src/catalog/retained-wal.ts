@@ -4,6 +4,7 @@
 import * as z from 'zod/mini';
 import { quoteLiteral } from '../walsender/commands.ts';
 import type { RunQuery } from './catalog-connection.ts';
+import { WAL_END_SQL } from './server-summary.ts';
 
 const row = z.object({ bytes: z.nullable(z.coerce.number()) });
 
@@ -11,7 +12,7 @@ const row = z.object({ bytes: z.nullable(z.coerce.number()) });
 export async function retainedWal(query: RunQuery, slot: string): Promise<number | undefined> {
   const [[found] = []] = await query(`
 SELECT pg_wal_lsn_diff(
-         CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+         ${WAL_END_SQL},
          restart_lsn) AS bytes
 FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(slot)};`);
   if (found === undefined) return undefined;

@@ -4,10 +4,8 @@
 import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
+import { OPERATIONS, type Operation } from '../identity/publication.ts';
 import { jsonRow, jsonRows } from './json-rows.ts';
-
-export const OPERATIONS = ['insert', 'update', 'delete', 'truncate'] as const;
-export type Operation = (typeof OPERATIONS)[number];
 
 export interface Publication {
   readonly name: string;

@@ -4,6 +4,7 @@
 
 import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
+import { RELOAD } from '../findings/finding.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { jsonRows } from './json-rows.ts';
 
@@ -84,7 +85,6 @@ export const numberOf = (settings: Settings, name: string): number =>
 /** Empty if this server has no such setting. */
 export const textOf = (settings: Settings, name: string): string => settings.get(name)?.text ?? '';
 
-export const RELOAD = 'SELECT pg_reload_conf();';
 export const RESTART = 'restart the server';
 
 /** Who connects to what: ALTER ROLE and ALTER DATABASE name them. */

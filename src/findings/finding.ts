@@ -24,6 +24,9 @@ export interface Finding {
   readonly fix: readonly string[];
 }
 
+/** The fix that follows one which changed a setting, unless the server must be restarted. */
+export const RELOAD = 'SELECT pg_reload_conf();';
+
 const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info'];
 
 /** Lower is worse. */

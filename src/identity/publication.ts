@@ -13,7 +13,8 @@ export interface PublicationMember {
   readonly columns: readonly number[] | undefined;
 }
 
-export type Operation = 'insert' | 'update' | 'delete' | 'truncate';
+export const OPERATIONS = ['insert', 'update', 'delete', 'truncate'] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 export interface Publication {
   readonly name: string;

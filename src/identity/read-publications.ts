@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
 import { collected, flag, id, numbers } from './catalog-rows.ts';
-import type { Operation, Publication, PublicationMember } from './publication.ts';
+import { OPERATIONS, type Publication, type PublicationMember } from './publication.ts';
 
 const FIRST_WITH_TRUNCATE = 11;
 const FIRST_WITH_VIA_ROOT = 13;
@@ -52,8 +52,6 @@ export async function readPublications(
     };
   });
 }
-
-const OPERATIONS: readonly Operation[] = ['insert', 'update', 'delete', 'truncate'];
 
 const memberRow = z.object({
   publication_id: id,

@@ -4,6 +4,7 @@
 import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { Catalog } from '../catalog/catalog-names.ts';
+import { WAL_END_SQL } from '../catalog/server-summary.ts';
 import { type Lsn, parseLsn } from '../lsn.ts';
 
 /** Rows that transactions have written since the statistics began, also those rolled back. */
@@ -81,8 +82,7 @@ const openRow = z.object({
 
 /** A standby counts no rows: they were written elsewhere. */
 const activitySql = (walsender: number, { names }: Catalog): string => `
-SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
-         AS wal_end,
+SELECT ${WAL_END_SQL} AS wal_end,
        (SELECT sent_lsn FROM pg_stat_replication WHERE pid = ${walsender}) AS decoded,
        pg_has_role(current_user, 'pg_read_all_stats', 'MEMBER') AS sees_others;
 SELECT s.relid AS id, ${names.hexOf('s.schemaname')} AS schema_hex,

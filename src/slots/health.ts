@@ -1,7 +1,7 @@
 // What is wrong with a slot, or soon will be.
 // https://www.postgresql.org/docs/current/warm-standby.html#STREAMING-REPLICATION-SLOTS
 
-import { type Finding, severityRank } from '../findings/finding.ts';
+import { type Finding, RELOAD, severityRank } from '../findings/finding.ts';
 import { formatCount, formatDuration, formatSize } from '../format/quantities.ts';
 import { quoteLiteral } from '../walsender/commands.ts';
 import type { Slot, SlotSettings } from './slot.ts';
@@ -85,8 +85,6 @@ function closeToBeingLost(slot: Slot, settings: SlotSettings): Finding | undefin
     ],
   });
 }
-
-const RELOAD = 'SELECT pg_reload_conf();';
 
 const MB = 1024 ** 2;
 

@@ -3,10 +3,11 @@
 
 import type { Finding, FindingSubject } from '../../findings/finding.ts';
 import { formatCount, formatCounted } from '../../format/quantities.ts';
+import { OPERATIONS } from '../../identity/publication.ts';
 import { quoteIdentifier } from '../../pgoutput/quote-identifier.ts';
 import { type Check, check, listed, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
-import { OPERATIONS, type Publication, type Tables } from '../read-publications.ts';
+import type { Publication, Tables } from '../read-publications.ts';
 import { shellWord } from '../shell.ts';
 
 type PublicationCheckFacts = Pick<DoctorFacts, 'request' | 'server' | 'role' | 'publications'>;

@@ -1,12 +1,12 @@
 // The server itself: its version, what it writes to its WAL, how it treats its replication clients.
 // https://www.postgresql.org/docs/current/logical-replication-config.html
 
-import type { Finding } from '../../findings/finding.ts';
+import { type Finding, RELOAD } from '../../findings/finding.ts';
 import { formatDuration } from '../../format/quantities.ts';
 import { type Check, check, listed, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
 import type { Limits } from '../limits.ts';
-import { numberOf, RELOAD, RESTART, settingFix, settingOrigin, textOf } from '../settings.ts';
+import { numberOf, RESTART, settingFix, settingOrigin, textOf } from '../settings.ts';
 
 /** Last day of each major: https://www.postgresql.org/support/versioning/ */
 const LAST_DAYS: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 // The slot that is to be read: whether it can be, by whom it is, and how far behind it stands.
 // https://www.postgresql.org/docs/current/view-pg-replication-slots.html
 
-import type { Finding } from '../../findings/finding.ts';
+import { type Finding, RELOAD } from '../../findings/finding.ts';
 import { formatCount, formatCounted, formatDuration, formatSize } from '../../format/quantities.ts';
 import { slotFindings } from '../../slots/health.ts';
 import type { DecodingCounters, Slot, SlotReader } from '../../slots/slot.ts';
@@ -9,7 +9,7 @@ import { quoteLiteral } from '../../walsender/commands.ts';
 import { type Check, check, quoted } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
 import type { Limits } from '../limits.ts';
-import { numberOf, RELOAD } from '../settings.ts';
+import { numberOf } from '../settings.ts';
 import { conninfoValue, shellWord } from '../shell.ts';
 
 type SlotCheckFacts = Pick<

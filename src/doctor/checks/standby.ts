@@ -2,12 +2,12 @@
 // https://www.postgresql.org/docs/current/logicaldecoding-explanation.html#LOGICALDECODING-REPLICATION-SLOTS
 // https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONOUS-STANDBY-NAMES
 
-import type { Finding } from '../../findings/finding.ts';
+import { type Finding, RELOAD } from '../../findings/finding.ts';
 import { quoteLiteral } from '../../walsender/commands.ts';
 import { isSynchronousStandby } from '../../walsender/preflight.ts';
 import { type Check, check, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
-import { RELOAD, textOf } from '../settings.ts';
+import { textOf } from '../settings.ts';
 
 type StandbyFacts = Pick<DoctorFacts, 'request' | 'server' | 'settings' | 'state'>;
 

@@ -5,12 +5,7 @@ import type { ClientConfig } from 'pg';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
 import { EXIT, PgtailError } from '../errors.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
-import {
-  clientConfig,
-  mayRetryWithOtherSsl,
-  type SslAttempt,
-  sslAttempts,
-} from '../walsender/client-config.ts';
+import { clientConfig, openWithSsl, type SslAttempt } from '../walsender/client-config.ts';
 import { connectFailure, hasSqlState } from '../walsender/server-error.ts';
 import { CatalogConnection } from './catalog-connection.ts';
 
@@ -29,19 +24,16 @@ export async function openCatalog(
   settings: ConnectionSettings,
   access: CatalogAccess,
 ): Promise<CatalogConnection> {
-  let failure: unknown;
-  for (const ssl of sslAttempts(settings)) {
-    const config = sessionConfig(settings, ssl, access);
-    const connection = new CatalogConnection(config, access.queryPatience);
-    try {
+  try {
+    return await openWithSsl(settings, async (ssl) => {
+      const config = sessionConfig(settings, ssl, access);
+      const connection = new CatalogConnection(config, access.queryPatience);
       await connection.run(async () => {});
       return connection;
-    } catch (error) {
-      failure = error;
-      if (!mayRetryWithOtherSsl(error)) break;
-    }
+    });
+  } catch (error) {
+    throw ordinaryConnectFailure(error, settings);
   }
-  throw ordinaryConnectFailure(failure, settings);
 }
 
 function sessionConfig(

@@ -73,8 +73,28 @@ function readPem(path: string): Buffer {
   }
 }
 
+/**
+ * Opens with the first attempt that the server takes.
+ * @throws what the last one that was made failed with
+ */
+export async function openWithSsl<T>(
+  settings: ConnectionSettings,
+  open: (ssl: SslAttempt) => Promise<T>,
+): Promise<T> {
+  let failure: unknown;
+  for (const ssl of sslAttempts(settings)) {
+    try {
+      return await open(ssl);
+    } catch (error) {
+      failure = error;
+      if (!mayRetryWithOtherSsl(error)) break;
+    }
+  }
+  throw failure;
+}
+
 /** A server without TLS, or a pg_hba.conf that wants it the other way. */
-export function mayRetryWithOtherSsl(error: unknown): boolean {
+function mayRetryWithOtherSsl(error: unknown): boolean {
   const noTls = error instanceof Error && /does not support SSL/.test(error.message);
   return noTls || hasSqlState(error, '28000');
 }

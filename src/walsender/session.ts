@@ -9,12 +9,7 @@ import { LogicalReplicationService } from 'pg-logical-replication';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
 import { within } from '../deadline.ts';
 import { ProtocolViolation } from '../errors.ts';
-import {
-  clientConfig,
-  mayRetryWithOtherSsl,
-  type SslAttempt,
-  sslAttempts,
-} from './client-config.ts';
+import { clientConfig, openWithSsl, type SslAttempt } from './client-config.ts';
 import { LendingSocket } from './lending-socket.ts';
 import { MessageReader } from './message-reader.ts';
 import { letSocketFill, ReadPacing } from './read-pacing.ts';
@@ -112,17 +107,14 @@ export class ReplicationSession {
     settings: ConnectionSettings,
     onNotice: (notice: ServerNotice) => void,
   ): Promise<ReplicationSession> {
-    let failure: unknown;
-    for (const ssl of sslAttempts(settings)) {
-      try {
-        return await ReplicationSession.#open(settings, ssl, onNotice);
-      } catch (error) {
-        failure = error;
-        if (!mayRetryWithOtherSsl(error)) break;
-      }
+    try {
+      return await openWithSsl(settings, (ssl) =>
+        ReplicationSession.#open(settings, ssl, onNotice),
+      );
+    } catch (error) {
+      const { user, timeZone } = settings;
+      throw connectFailure(error, { address: serverAddress(settings), user, timeZone });
     }
-    const { user, timeZone } = settings;
-    throw connectFailure(failure, { address: serverAddress(settings), user, timeZone });
   }
 
   static #open(

@@ -11,6 +11,7 @@ import type { Theme } from '../terminal/theme.ts';
 import { queryFailure } from '../walsender/server-error.ts';
 import { type InspectionOptions, inspectionOptions } from './inspection-options.ts';
 import { thisMachine } from './machine.ts';
+import { outputColumns, outputTheme } from './output-theme.ts';
 import { printDocument } from './print-document.ts';
 import type { RawOptions } from './raw-options.ts';
 
@@ -57,20 +58,13 @@ export interface Layout {
   readonly columns: number;
 }
 
-/** Chalk is loaded only for those who want colours and lines. */
 export async function prettyLayout({ options, onTerminal }: Inspection): Promise<Layout> {
-  const [{ createTheme }, { decideColorLevel }] = await Promise.all([
-    import('../terminal/theme.ts'),
-    import('../terminal/color.ts'),
-  ]);
-  const { color: flag } = options;
-  const level = decideColorLevel({ flag, env: process.env, isTTY: onTerminal });
-  return { theme: createTheme(level), columns: outputColumns(onTerminal) };
+  return { theme: await outputTheme(options.color, onTerminal), columns: columnsOf(onTerminal) };
 }
 
-/** COLUMNS counts where there is no terminal to ask, as in psql. */
-export function outputColumns(onTerminal: boolean): number {
-  const columns = (onTerminal ? process.stdout.columns : undefined) ?? Number(process.env.COLUMNS);
+/** Infinite where nobody says how wide it is. */
+export function columnsOf(onTerminal: boolean): number {
+  const columns = outputColumns(onTerminal);
   return columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 

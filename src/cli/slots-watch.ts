@@ -11,7 +11,7 @@ import { type SlotsTrend, slotsTrend } from '../slots/trend.ts';
 import { unlessAborted } from '../tail/stopping.ts';
 import type { Theme } from '../terminal/theme.ts';
 import { queryFailure } from '../walsender/server-error.ts';
-import { documentText, type Inspection, outputColumns, prettyLayout } from './inspection.ts';
+import { columnsOf, documentText, type Inspection, prettyLayout } from './inspection.ts';
 import { openLines, openScreen, type RepeatedOutput } from './repeated-output.ts';
 
 interface Look {
@@ -95,6 +95,6 @@ function failureOf(error: unknown, hasLooked: boolean): PgtailError {
 function shown({ report, trend }: Look, { options }: Inspection, theme: Theme): readonly string[] {
   const { format, verbosity } = options;
   if (format === 'json') return [documentText(slotsDocument(report, trend), false).trimEnd()];
-  const layout = { theme, columns: outputColumns(true), verbose: verbosity === 'verbose', trend };
+  const layout = { theme, columns: columnsOf(true), verbose: verbosity === 'verbose', trend };
   return slotsLines(report, layout);
 }

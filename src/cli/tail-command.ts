@@ -18,6 +18,7 @@ import { tail } from '../tail/tail.ts';
 import { LONGEST_PAGE_HEADER } from '../walsender/preflight.ts';
 import { thisMachine } from './machine.ts';
 import { type CommandOptions, commandOptions } from './options.ts';
+import { outputColumns, outputTheme } from './output-theme.ts';
 import type { RawOptions } from './raw-options.ts';
 import { silenceLines } from './silence-text.ts';
 import { tellSlotWaits } from './slot-waits.ts';
@@ -110,15 +111,12 @@ async function formatterFactory(
   options: CommandOptions,
 ): Promise<(context: FormatterContext) => Formatter> {
   if (options.format === 'ndjson') return (context) => new NdjsonFormatter(context);
-  const [{ PrettyFormatter }, { createTheme }, { decideColorLevel }] = await Promise.all([
+  const onTerminal = isTerminal();
+  const [{ PrettyFormatter }, theme] = await Promise.all([
     import('../format/pretty/formatter.ts'),
-    import('../terminal/theme.ts'),
-    import('../terminal/color.ts'),
+    outputTheme(options.color, onTerminal),
   ]);
-  const level = decideColorLevel({ flag: options.color, env: process.env, isTTY: isTerminal() });
-  // COLUMNS counts where there is no terminal to ask, as in psql
-  const columns = (): number => process.stdout.columns ?? Number(process.env.COLUMNS);
-  const theme = createTheme(level);
+  const columns = (): number => outputColumns(onTerminal);
   const { rawValues, connection } = options;
   const { timeZone } = connection;
   return (context) =>

@@ -17,6 +17,7 @@ export default defineConfig({
       ...(withFaults ? [] : ['test/faults/*.pg.test.ts']),
     ],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/whole-errors.ts'],
     // most of a test's time is a server's: on two cores the default would be one worker
     maxWorkers: 2,
     testTimeout: 120_000,

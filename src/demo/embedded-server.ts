@@ -26,8 +26,9 @@ export interface EmbeddedServerOptions {
 }
 
 const SUPERUSER = 'postgres';
-const START_ATTEMPTS = 5;
-const RETRY_PAUSE_MS = 100;
+// Children of a killed postmaster took more than a second to end on a busy machine.
+const RETRY_LIMIT_MS = 15_000;
+const RETRY_PAUSE_MS = 200;
 const STOP_LIMIT_MS = 10_000;
 
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
@@ -248,7 +249,8 @@ async function startPostmaster(
   choosePort: () => Promise<number>,
   signal?: AbortSignal,
 ): Promise<ServerProcess> {
-  for (let attempt = 1; ; attempt++) {
+  const lastRetry = Date.now() + RETRY_LIMIT_MS;
+  for (;;) {
     const port = await choosePort();
     const postmaster = spawnPostmaster(home, port);
     try {
@@ -257,8 +259,8 @@ async function startPostmaster(
     } catch (error) {
       await postmaster.shutDown('immediate').catch(() => undefined);
       home.watchdog.release();
-      if (attempt === START_ATTEMPTS || !postmaster.mayStartLater()) throw error;
-      await delay(RETRY_PAUSE_MS * attempt);
+      if (Date.now() > lastRetry || !postmaster.mayStartLater()) throw error;
+      await delay(RETRY_PAUSE_MS);
     }
   }
 }

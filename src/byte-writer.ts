@@ -136,28 +136,49 @@ export function appendRange(out: ByteWriter, source: Uint8Array, start: number, 
 
 /** Bytes that are made once and appended often. */
 export class Block {
-  readonly bytes: Buffer;
   readonly length: number;
-  #words: Int32Array | null = null;
+  /** Where they stand, as others may: see `blocksOf`. */
+  readonly words: DataView;
+  readonly start: number;
+  #long: Buffer | null = null;
 
-  constructor(text: string) {
-    this.bytes = Buffer.from(text);
-    this.length = this.bytes.length;
+  constructor(words: DataView, start: number, length: number) {
+    this.words = words;
+    this.start = start;
+    this.length = length;
   }
 
-  /** Little-endian, filled up with zeros: what follows is written over those. */
-  get words(): Int32Array {
-    this.#words ??= this.#inWords();
-    return this.#words;
+  static of(text: string): Block {
+    return blocksOf([text])[0]!;
   }
 
-  #inWords(): Int32Array {
-    const { bytes } = this;
-    const words = new Int32Array(Math.ceil(bytes.length / 4));
-    for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (8 * (i & 3));
-    return words;
+  /** As an array for set(). */
+  get bytes(): Buffer {
+    const { buffer, byteOffset } = this.words;
+    this.#long ??= Buffer.from(buffer, byteOffset + this.start, this.length);
+    return this.#long;
   }
 }
+
+/**
+ * Blocks that stand in one piece of memory, each with as much behind it as its last word takes. The
+ * keys of 5,000 tables: 6 MB where each block had its own memory, and two views of it, 26 MB.
+ */
+export function blocksOf(texts: readonly string[]): Block[] {
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const size = lengths.reduce((sum, length) => sum + inWholeWords(length), 0);
+  const memory = Buffer.allocUnsafe(size);
+  const words = wordsOf(memory);
+  let start = 0;
+  return texts.map((text, i) => {
+    const block = new Block(words, start, lengths[i]!);
+    memory.write(text, start);
+    start += inWholeWords(block.length);
+    return block;
+  });
+}
+
+const inWholeWords = (length: number): number => (length + SPARE_BYTES) & ~SPARE_BYTES;
 
 /** A longer block is copied by set(), whose call costs as much as 40 bytes by words (20 ns). */
 const LONGEST_BY_WORDS = 40;
@@ -167,9 +188,11 @@ export function appendBlock(out: ByteWriter, block: Block): void {
   const { length } = block;
   if (length > LONGEST_BY_WORDS) out.bytes.set(block.bytes, out.length);
   else {
-    const { words } = block;
+    const { words: from, start } = block;
     const { words: to, length: at } = out;
-    for (let i = 0; i < words.length; i++) to.setInt32(at + 4 * i, words[i]!, true);
+    for (let i = 0; i < length; i += 4) {
+      to.setInt32(at + i, from.getInt32(start + i, true), true);
+    }
   }
   out.length += length;
 }

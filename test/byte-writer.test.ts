@@ -82,7 +82,7 @@ describe('a byte writer', () => {
           const source = Buffer.concat(parts.map(([bytes]) => bytes));
           let start = 0;
           for (const [bytes, text] of parts) {
-            const block = new Block(text);
+            const block = Block.of(text);
             writer.reserve(bytes.length + block.length);
             appendRange(writer, source, start, start + bytes.length);
             appendBlock(writer, block);

@@ -84,12 +84,9 @@ export class Announcements {
     this.#printed.relations.set(relation.relationId, relation);
   }
 
-  #unprintedTypes(relation: Relation): TypeName[] {
-    const typeIds = new Set(relation.columns.map((column) => column.typeId));
-    return [...typeIds].flatMap((typeId) => {
-      const type = this.#types.announced(typeId);
-      return type === undefined || sameType(this.#printed.types.get(typeId), type) ? [] : [type];
-    });
+  #unprintedTypes(relation: Relation): readonly TypeName[] {
+    const announced = this.#types.announcedAmong(relation.columns);
+    return announced.filter((type) => !sameType(this.#printed.types.get(type.typeId), type));
   }
 }
 

@@ -11,7 +11,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const JSON_OPEN = 0x7b;
 const JSON_CLOSE = 0x7d;
-const NULL = new Block('null');
+const NULL = Block.of('null');
 
 export interface CompositeField {
   /** `"name":` */

@@ -26,9 +26,9 @@ const FIXED_ROOM = 16;
 export const worstCase = (length: number): number => length * MAX_ESCAPED_BYTE + FIXED_ROOM;
 
 const LETTER_T = 0x74;
-const TRUE = new Block('true');
-const FALSE = new Block('false');
-const MINUTES = new Block(':00');
+const TRUE = Block.of('true');
+const FALSE = Block.of('false');
+const MINUTES = Block.of(':00');
 const SPACE = 0x20;
 const CAPITAL_T = 0x54;
 const PLUS = 0x2b;

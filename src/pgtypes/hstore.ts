@@ -10,10 +10,10 @@ const BACKSLASH = 0x5c;
 const JSON_OPEN = 0x7b;
 const JSON_CLOSE = 0x7d;
 const ARROW = Buffer.from('=>');
-const SEPARATOR = new Block(', ');
-const COLON = new Block(': ');
+const SEPARATOR = Block.of(', ');
+const COLON = Block.of(': ');
 const TEXT_NULL = Buffer.from('NULL');
-const JSON_NULL = new Block('null');
+const JSON_NULL = Block.of('null');
 
 export function hstoreEncoder(): ColumnEncoder {
   const reader = new HstoreReader();

@@ -6,7 +6,13 @@ import type { TypeName } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
 import { arrayEncoder } from './array.ts';
-import { builtinArrayElement, builtinType, builtinTypeNamed, OID } from './builtin-types.ts';
+import {
+  builtinArrayElement,
+  builtinType,
+  builtinTypeNamed,
+  isBuiltinType,
+  OID,
+} from './builtin-types.ts';
 import { encodeChar, encodeTextWithChars } from './char.ts';
 import { type CompositeField, type CompositeFields, compositeEncoder } from './composite.ts';
 import {
@@ -22,7 +28,7 @@ import {
   encodeTimestamptz,
 } from './encoder.ts';
 import { hstoreEncoder } from './hstore.ts';
-import { jsonStringBytes } from './json-text.ts';
+import { jsonString } from './json-text.ts';
 import type {
   CatalogTypes,
   ColumnType,
@@ -52,6 +58,7 @@ interface MissingType {
 
 /** What checking a relation's rows takes. */
 interface RelationTypes {
+  readonly relation: Relation;
   readonly version: number;
   /** Columns whose values hold composites. */
   readonly composites: readonly number[];
@@ -85,7 +92,8 @@ export class TypeRegistry {
   readonly #attributeEncoders = new Map<number, ColumnEncoder>();
   readonly #composites = new Map<number, Composite>();
   readonly #warned = new Set<number>();
-  readonly #relationTypes = new WeakMap<Relation, RelationTypes>();
+  /** By relation id. */
+  readonly #relationTypes = new Map<number, RelationTypes>();
   readonly #scratch = new ByteWriter(256);
 
   constructor(options: TypeRegistryOptions = {}) {
@@ -114,15 +122,18 @@ export class TypeRegistry {
     if (renamed) this.#forget(typeId);
   }
 
-  announced(typeId: number): TypeName | undefined {
-    return this.#announced.get(typeId);
+  /** The announced types among these. */
+  announcedAmong(columns: readonly { readonly typeId: number }[]): readonly TypeName[] {
+    if (this.#announced.size === 0) return NO_NAMES;
+    const typeIds = new Set(columns.map(({ typeId }) => typeId));
+    return [...typeIds].flatMap((typeId) => this.#announced.get(typeId) ?? []);
   }
 
   /** The column types that must be asked for before the relation's rows can be read. */
   unknownTypes(relation: Relation): readonly ColumnType[] {
     return relation.columns
-      .map(({ typeId, typmod }) => ({ typeId, typmod }))
-      .filter((type) => !this.#isKnown(type));
+      .filter((column) => !this.#isKnown(column))
+      .map(({ typeId, typmod }) => ({ typeId, typmod }));
   }
 
   /** Its composite types, unless they were just looked up: they may have been altered as well. */
@@ -246,7 +257,7 @@ export class TypeRegistry {
   }
 
   #isKnown({ typeId, typmod }: ColumnType): boolean {
-    if (builtinTypeName(typeId, typmod) !== undefined) return true;
+    if (isBuiltinType(typeId)) return true;
     const key = nameKey(typeId, typmod);
     if (this.#facts.has(typeId) && this.#names.has(key)) return true;
     const missing = this.#missing.get(key);
@@ -254,16 +265,17 @@ export class TypeRegistry {
   }
 
   #typesOf(relation: Relation): RelationTypes {
-    const known = this.#relationTypes.get(relation);
-    if (known?.version === this.#version) return known;
+    const known = this.#relationTypes.get(relation.relationId);
+    if (known?.relation === relation && known.version === this.#version) return known;
     const typeIds = relation.columns.map(({ typeId }) => typeId);
     const all = this.#values === 'json' ? typeIds.map((_, column) => column) : NO_COLUMNS;
     const types = {
+      relation,
       version: this.#version,
       composites: all.filter((column) => this.#holds(typeIds[column]!, isComposite)),
-      hasOwnTypes: typeIds.some((typeId) => builtinTypeName(typeId, -1) === undefined),
+      hasOwnTypes: !typeIds.every(isBuiltinType),
     };
-    this.#relationTypes.set(relation, types);
+    this.#relationTypes.set(relation.relationId, types);
     return types;
   }
 
@@ -370,7 +382,7 @@ export class TypeRegistry {
     const attributes: readonly TypeAttribute[] =
       shape?.kind === 'composite' ? shape.attributes : [];
     return attributes.map((attribute) => ({
-      key: new Block(`${jsonStringBytes(attribute.name)}:`),
+      key: Block.of(`${jsonString(attribute.name)}:`),
       // an attribute may have taken the place of another one since the value was written
       encoder: this.#made(attribute.typeId, this.#attributeEncoders, checked),
     }));
@@ -396,6 +408,7 @@ const isChar: TypeTest = (typeId) => typeId === OID.char;
 const isComposite: TypeTest = (_, shape) => shape?.kind === 'composite';
 
 const NO_TYPES: readonly ColumnType[] = [];
+const NO_NAMES: readonly TypeName[] = [];
 const NO_COLUMNS: readonly number[] = [];
 
 const nameKey = (typeId: number, typmod: number): string => `${typeId}:${typmod}`;

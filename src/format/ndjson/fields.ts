@@ -6,7 +6,7 @@ import { storeFraction, storeUint } from '../../pgtypes/binary/digits.ts';
 import { formatTimestamp, type PgTimestamp } from '../../wire/timestamp.ts';
 
 const SLASH = 0x2f;
-const UTC = new Block('+00:00');
+const UTC = Block.of('+00:00');
 const HEX = Buffer.from('0123456789ABCDEF');
 
 /** A whole number, not negative, in decimal. */

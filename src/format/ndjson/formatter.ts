@@ -33,31 +33,31 @@ import { isChanged, tupleWithNewValue } from '../old-row.ts';
 import { appendLsn, appendLsnWords, appendNumber, TimestampWriter } from './fields.ts';
 import { type RelationPlan, relationPlan } from './plan.ts';
 
-const XID = new Block(',"xid":');
-const SUBXID = new Block(',"subxid":');
-const SEQ = new Block(',"seq":');
-const LSN = new Block(',"lsn":"');
-const COMMIT_LSN = new Block(',"commit_lsn":"');
-const END_LSN = new Block('","end_lsn":"');
-const COMMIT_TIME = new Block('","commit_time":"');
-const CHANGES = new Block('","changes":');
-const GID = new Block(',"gid":');
-const PREPARE_LSN = new Block(',"prepare_lsn":"');
-const PREPARE_TIME = new Block('","prepare_time":"');
-const STREAMED = new Block(',"streamed":true');
-const NEW = new Block(',"new":');
-const OLD = new Block(',"old":');
-const OLD_PARTIAL = new Block(',"old_partial":true');
-const KEY_PARTIAL = new Block(',"key_partial":true');
-const KEY = new Block(',"key":');
-const CHANGED = new Block(',"changed":');
-const UNCHANGED = new Block(',"unchanged":');
-const NULL = new Block('null');
-const END_OF_LINE = new Block('}\n');
-const BEGIN = new Block('{"op":"begin"');
-const COMMIT = new Block('{"op":"commit"');
-const TRUNCATE = new Block('{"op":"truncate","tables":');
-const MESSAGE = new Block('{"op":"message"');
+const XID = Block.of(',"xid":');
+const SUBXID = Block.of(',"subxid":');
+const SEQ = Block.of(',"seq":');
+const LSN = Block.of(',"lsn":"');
+const COMMIT_LSN = Block.of(',"commit_lsn":"');
+const END_LSN = Block.of('","end_lsn":"');
+const COMMIT_TIME = Block.of('","commit_time":"');
+const CHANGES = Block.of('","changes":');
+const GID = Block.of(',"gid":');
+const PREPARE_LSN = Block.of(',"prepare_lsn":"');
+const PREPARE_TIME = Block.of('","prepare_time":"');
+const STREAMED = Block.of(',"streamed":true');
+const NEW = Block.of(',"new":');
+const OLD = Block.of(',"old":');
+const OLD_PARTIAL = Block.of(',"old_partial":true');
+const KEY_PARTIAL = Block.of(',"key_partial":true');
+const KEY = Block.of(',"key":');
+const CHANGED = Block.of(',"changed":');
+const UNCHANGED = Block.of(',"unchanged":');
+const NULL = Block.of('null');
+const END_OF_LINE = Block.of('}\n');
+const BEGIN = Block.of('{"op":"begin"');
+const COMMIT = Block.of('{"op":"commit"');
+const TRUNCATE = Block.of('{"op":"truncate","tables":');
+const MESSAGE = Block.of('{"op":"message"');
 
 const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
@@ -397,7 +397,7 @@ export class NdjsonFormatter implements Formatter {
     const opening = out.length;
     for (let column = 0; column < newRow.columnCount; column++) {
       const isUnknown = tupleWithNewValue(newRow, oldRow, column) === null;
-      if (isUnknown) this.#append(plan.names[column]!);
+      if (isUnknown) this.#name(plan, column);
     }
     closeList(out, opening);
   }
@@ -408,9 +408,15 @@ export class NdjsonFormatter implements Formatter {
     this.#append(CHANGED);
     const opening = out.length;
     for (let column = 0; column < newRow.columnCount; column++) {
-      if (isChanged(newRow, oldRow, column)) this.#append(plan.names[column]!);
+      if (isChanged(newRow, oldRow, column)) this.#name(plan, column);
     }
     closeList(out, opening);
+  }
+
+  /** `,"id"`: the column's key without its colon, an item of a list. */
+  #name(plan: RelationPlan, column: number): void {
+    this.#append(plan.keys[column]!);
+    this.#out.length--;
   }
 
   #planOf(relation: Relation): RelationPlan {

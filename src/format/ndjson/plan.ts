@@ -1,9 +1,9 @@
 // What of a relation's lines never changes, made into bytes once.
 
-import { Block } from '../../byte-writer.ts';
+import { type Block, blocksOf } from '../../byte-writer.ts';
 import type { Relation } from '../../pgoutput/relation.ts';
 import { type ColumnEncoder, worstCase } from '../../pgtypes/encoder.ts';
-import { jsonStringBytes } from '../../pgtypes/json-text.ts';
+import { jsonString } from '../../pgtypes/json-text.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 
 export interface RelationPlan {
@@ -18,8 +18,6 @@ export interface RelationPlan {
   readonly identity: Block;
   /** `,"id":` for each column; the first one printed drops its comma. */
   readonly keys: readonly Block[];
-  /** `,"id"` for each column, for lists of names. */
-  readonly names: readonly Block[];
   readonly encoders: readonly ColumnEncoder[];
   /** One of the encoders does: see ColumnEncoder. */
   readonly grows: boolean;
@@ -32,24 +30,29 @@ export interface RelationPlan {
 
 export function relationPlan(relation: Relation, types: TypeRegistry): RelationPlan {
   const { schema, name, identity, columns } = relation;
-  const table = `"schema":${jsonStringBytes(schema)},"table":${jsonStringBytes(name)}`;
-  const head = (op: string): Block => new Block(`{"op":"${op}",${table}`);
-  const names = columns.map((column) => `,${jsonStringBytes(column.name)}`);
+  const table = `"schema":${jsonString(schema)},"table":${jsonString(name)}`;
+  const keyTexts = columns.map((column) => `,${jsonString(column.name)}:`);
+  const [insertHead, updateHead, deleteHead, identityField, ...keys] = blocksOf([
+    `{"op":"insert",${table}`,
+    `{"op":"update",${table}`,
+    `{"op":"delete",${table}`,
+    `,"identity":"${identity}"`,
+    ...keyTexts,
+  ]);
   const encoders = columns.map((column) => types.encoder(column.typeId));
   return {
     relation,
     typesVersion: types.version,
-    insertHead: head('insert'),
-    updateHead: head('update'),
-    deleteHead: head('delete'),
-    identity: new Block(`,"identity":"${identity}"`),
-    keys: names.map((name) => new Block(`${name}:`)),
-    names: names.map((name) => new Block(name)),
+    insertHead: insertHead!,
+    updateHead: updateHead!,
+    deleteHead: deleteHead!,
+    identity: identityField!,
+    keys,
     encoders,
     grows: encoders.some((encoder) => encoder.grows),
     keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
     allColumns: columns.map((_, i) => i),
-    fixedRoom: names.reduce((room, name) => room + Buffer.byteLength(name) + 1 + worstCase(0), 0),
+    fixedRoom: keys.reduce((room, key) => room + key.length + worstCase(0), 0),
   };
 }
 

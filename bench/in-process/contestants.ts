@@ -39,7 +39,7 @@ export const CONTESTANTS: readonly Contestant[] = [
   {
     name: 'decode binary',
     tuples: 'binary',
-    newReader: () => decodeOnly(binaryTuples(registry())),
+    newReader: () => decodeOnly(binaryTuples(registry(), () => false)),
   },
   { name: 'ndjson binary', tuples: 'binary', newReader: () => ndjsonReader('binary', () => {}) },
   { name: 'pretty binary', tuples: 'binary', newReader: () => prettyReader('binary', () => {}) },
@@ -120,8 +120,10 @@ function formatting(
 ): Reader {
   const writer = new ByteWriter();
   const roots = new PartitionRoots();
+  const formatter = newFormatter({ writer, types, leaves: roots });
+  const isRead = (typeId: number) => formatter.readsBinary(typeId);
   const changes = new ChangeStream({
-    formatter: newFormatter({ writer, types, leaves: roots }),
+    formatter,
     selection: new Selection({ tables: [], ops: undefined, keepsFrame }),
     types,
     roots,
@@ -129,7 +131,7 @@ function formatting(
     limit: undefined,
     stopAt: undefined,
   });
-  const decoder = decoding(changes, tuples === 'binary' ? binaryTuples(types) : null);
+  const decoder = decoding(changes, tuples === 'binary' ? binaryTuples(types, isRead) : null);
   return {
     read: (messages) => {
       decoder.read(messages);
@@ -154,5 +156,5 @@ function decoding(handler: PgoutputHandler, values: TupleValues | null): Reader 
 const registry = (): TypeRegistry => new TypeRegistry();
 
 /** The recordings are a PostgreSQL 18's. */
-const binaryTuples = (types: TypeRegistry): TupleValues =>
-  new BinaryTuples({ serverMajor: 18, shapeOf: (typeId) => types.shapeOf(typeId) });
+const binaryTuples = (types: TypeRegistry, isRead: (typeId: number) => boolean): TupleValues =>
+  new BinaryTuples({ serverMajor: 18, shapeOf: (typeId) => types.shapeOf(typeId) }, isRead);

@@ -73,6 +73,8 @@ export interface Change {
  * Tuples, message contents and Changes are borrowed: valid until the method returns.
  */
 export interface Formatter {
+  /** Whether it reads binary values of this type; all others must have been made text. */
+  readsBinary(typeId: number): boolean;
   begin(transaction: Transaction): void;
   commit(transaction: Transaction, commit: Commit, changes: number): void;
   origin(transaction: Transaction, origin: Origin): void;

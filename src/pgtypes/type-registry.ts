@@ -6,6 +6,7 @@ import type { TypeName } from '../pgoutput/messages.ts';
 import type { Relation } from '../pgoutput/relation.ts';
 import type { TupleData } from '../pgoutput/tuple.ts';
 import { arrayEncoder } from './array.ts';
+import { binaryToJson } from './binary/binary-to-json.ts';
 import {
   builtinArrayElement,
   builtinType,
@@ -199,6 +200,13 @@ export class TypeRegistry {
       return this.#holds(typeId, isChar) ? encodeTextWithChars : encodeString;
     }
     return this.#made(typeId, this.#encoders, (encoder) => encoder);
+  }
+
+  /** For binary values; undefined: they are to be made text first. */
+  binaryEncoder(typeId: number): ColumnEncoder | undefined {
+    if (this.#values === 'text') return undefined;
+    const isQuoted = this.#numbers === 'string' && isLongNumber(typeId);
+    return isQuoted ? undefined : binaryToJson(typeId);
   }
 
   /**
@@ -445,6 +453,9 @@ class Composite implements CompositeFields {
     this.#odd.clear();
   }
 }
+
+/** Its numbers may have more digits than a reader of JSON can hold. */
+const isLongNumber = (typeId: number): boolean => typeId === OID.int8 || typeId === OID.numeric;
 
 /** The categories of row_to_json: whatever is none of these is a string. */
 function scalarEncoder(typeId: number, numbers: 'json' | 'string'): ColumnEncoder {

@@ -97,7 +97,7 @@ function newStream(connected: Connected, printing: Printing): StreamRun {
     session,
     delivery,
     changes: { formatter, selection, types, roots, printed, limit, stopAt },
-    values: tupleValues(connected, types),
+    values: tupleValues(connected, printing),
     readText: options.encoding && nameReader(options.encoding, new ByteWriter()),
     typeLookup: new TypeLookup({
       session,
@@ -157,10 +157,14 @@ function commitsWaitQuestion({ session, options }: Connected): () => Promise<boo
 export const usualPatience = ({ server }: Source): number =>
   server.walSenderTimeout || USUAL_SERVER_TIMEOUT;
 
-function tupleValues({ source, options }: Connected, types: TypeRegistry): TupleValues | null {
+function tupleValues(
+  { source, options }: Connected,
+  { types, formatter }: Printing,
+): TupleValues | null {
   if (source.values.kind === 'binary') {
     const shapeOf = (typeId: number) => types.shapeOf(typeId);
-    return new BinaryTuples({ serverMajor: source.server.major, shapeOf });
+    const isRead = (typeId: number) => formatter.readsBinary(typeId);
+    return new BinaryTuples({ serverMajor: source.server.major, shapeOf }, isRead);
   }
   if (options.encoding === undefined) return null;
   return new EncodedTuples(options.encoding, (typeId) => types.baseType(typeId));

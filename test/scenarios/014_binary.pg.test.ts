@@ -49,6 +49,34 @@ describe.runIf(major >= 14)('--binary', () => {
     expect(unchanged.map((line) => line.unchanged)).toEqual(Array(3).fill(['body', 'raw']));
   });
 
+  it('shows values that become JSON straight from their bytes as text mode does', async () => {
+    await using shop = await Publisher.open({
+      schema: `
+        CREATE TABLE plain (
+          id bigint PRIMARY KEY, small int2, whole int, price numeric, weight float8, height float4,
+          ok bool, note text, code varchar(9), fixed char(5), label name, owner oid, token uuid,
+          born date, at time, seen timestamp, sent timestamptz, raw json, details jsonb);
+        ALTER TABLE plain REPLICA IDENTITY FULL;
+        ALTER TABLE plain ALTER note SET STORAGE EXTERNAL`,
+    });
+    await shop.commit(
+      `INSERT INTO plain VALUES
+         (1, -2, 3, 1.50, 0.1, 1e-7, true, E'a "note" \\\\ \\n', 'é', 'x', 'y', 4000000000,
+          '53a0ed3a-87d4-216e-bb08-55a2ef3c89d6', '0044-03-15 BC', '24:00', '-infinity',
+          '12026-01-01 00:00:00.5+00', E'{"a":\\n1}', '{"b": 1}'),
+         (2, 0, 0, 'NaN', 'NaN', '-infinity', false, '', '', '', '', 0, NULL, 'infinity', '00:00',
+          'infinity', '0001-01-01 BC', '1', 'null')`,
+      `INSERT INTO plain (id) VALUES (3);
+       INSERT INTO plain (id, note, price) VALUES (4, repeat('long ', 2000), 1e-16000)`,
+      // one NaN after another that is other bytes: what it was is what it is
+      `UPDATE plain SET weight = 'infinity'::float8 - 'infinity'::float8, small = 1 WHERE id = 2`,
+      'UPDATE plain SET small = 5 WHERE id = 4; DELETE FROM plain WHERE id < 3',
+    );
+    const { plain } = await shop.readInEveryMode({ tables: wholeTables('public.plain') });
+    const updates = plain.filter(({ op }) => op === 'update');
+    expect(updates.map((line) => line.changed)).toEqual([['small'], ['small']]);
+  });
+
   it('stays with text where a published column has a type of the server’s own', async () => {
     await using shop = await Publisher.open({
       schema: `${SCHEMA}; CREATE TABLE invoices (id int PRIMARY KEY, amount money)`,

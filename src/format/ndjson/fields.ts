@@ -11,7 +11,7 @@ const HEX = Buffer.from('0123456789ABCDEF');
 
 /** A whole number, not negative, in decimal. */
 export function appendNumber(out: ByteWriter, value: number): void {
-  out.length = storeUint(out.bytes, out.length, value);
+  out.length = storeUint(out.words, out.length, value);
 }
 
 /** A position as the two unsigned 32-bit halves that stand on the wire: `16/B374D848`. */
@@ -42,7 +42,7 @@ export class TimestampWriter {
     const second = Math.floor(micros / MICROS_PER_SECOND);
     if (second !== this.#second) this.#newSecond(second);
     appendWritten(out, this.#clock);
-    out.length = storeFraction(out.bytes, out.length, micros - second * MICROS_PER_SECOND);
+    out.length = storeFraction(out.words, out.length, micros - second * MICROS_PER_SECOND);
     appendBlock(out, UTC);
   }
 

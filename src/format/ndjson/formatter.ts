@@ -18,6 +18,8 @@ import type {
 } from '../../pgoutput/messages.ts';
 import type { Relation } from '../../pgoutput/relation.ts';
 import { COLUMN_BINARY, COLUMN_NULL, type TupleData } from '../../pgoutput/tuple.ts';
+import { isNaNValue } from '../../pgtypes/binary/float.ts';
+import type { ColumnEncoder } from '../../pgtypes/encoder.ts';
 import { MAX_ESCAPED_BYTE } from '../../pgtypes/json-text.ts';
 import type { TypeRegistry } from '../../pgtypes/type-registry.ts';
 import { formatTimestamp, type PgTimestamp } from '../../wire/timestamp.ts';
@@ -83,6 +85,10 @@ export class NdjsonFormatter implements Formatter {
     this.#out = writer;
     this.#types = types;
     this.#leaves = leaves;
+  }
+
+  readsBinary(typeId: number): boolean {
+    return this.#types.binaryEncoder(typeId) !== undefined;
   }
 
   begin(transaction: Transaction): void {
@@ -386,8 +392,21 @@ export class NdjsonFormatter implements Formatter {
     appendBlock(out, plan.keys[column]!);
     const kind = row.kinds[column];
     if (kind === COLUMN_NULL) appendBlock(out, NULL);
-    else if (kind === COLUMN_BINARY) throw unaskedBinary(plan.relation, column);
-    else plan.encoders[column]!(out, row.bytes, row.starts[column]!, row.ends[column]!);
+    else {
+      const isBinary = kind === COLUMN_BINARY;
+      const encode = isBinary ? this.#binaryEncoder(plan, column) : plan.encoders[column]!;
+      encode(out, row.bytes, row.starts[column]!, row.ends[column]!);
+    }
+  }
+
+  #binaryEncoder(plan: RelationPlan, column: number): ColumnEncoder {
+    const known = plan.binaryEncoders[column];
+    if (known !== undefined) return known;
+    const encoder = this.#types.binaryEncoder(plan.relation.columns[column]!.typeId);
+    if (encoder === undefined) throw unaskedBinary(plan.relation, column);
+    plan.binaryEncoders[column] = encoder;
+    plan.grows ||= encoder.grows === true;
+    return encoder;
   }
 
   /** `,"unchanged":["body"]`: the TOAST values that nobody sent. There must be one. */
@@ -408,7 +427,8 @@ export class NdjsonFormatter implements Formatter {
     this.#append(CHANGED);
     const opening = out.length;
     for (let column = 0; column < newRow.columnCount; column++) {
-      if (isChanged(newRow, oldRow, column)) this.#name(plan, column);
+      if (!isChanged(newRow, oldRow, column) || bothNaN(plan, newRow, oldRow, column)) continue;
+      this.#name(plan, column);
     }
     closeList(out, opening);
   }
@@ -485,6 +505,19 @@ function prepareFields(prepare: Prepare): object {
 /** All bytes of the values a row may print: its own and those filled in from the old row. */
 function textLength(row: TupleData, oldRow: TupleData | null): number {
   return row.textLength + (oldRow === null ? 0 : oldRow.textLength);
+}
+
+/** Whether both are NaN: as binary values they may differ, and are no change all the same. */
+function bothNaN(
+  { relation }: RelationPlan,
+  newRow: TupleData,
+  oldRow: TupleData,
+  column: number,
+): boolean {
+  if (newRow.kinds[column] !== COLUMN_BINARY || oldRow.kinds[column] !== COLUMN_BINARY)
+    return false;
+  const { typeId } = relation.columns[column]!;
+  return [newRow, oldRow].every((row) => isNaNValue(typeId, row.bytes, row.starts[column]!));
 }
 
 /** Each item was written with a comma before it: the first one's becomes the opening bracket. */

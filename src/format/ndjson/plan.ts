@@ -19,8 +19,10 @@ export interface RelationPlan {
   /** `,"id":` for each column; the first one printed drops its comma. */
   readonly keys: readonly Block[];
   readonly encoders: readonly ColumnEncoder[];
+  /** Those for binary values, each put in when the first one comes. */
+  readonly binaryEncoders: ColumnEncoder[];
   /** One of the encoders does: see ColumnEncoder. */
-  readonly grows: boolean;
+  grows: boolean;
   /** The columns of the replica identity, where it is a key: none under FULL and NOTHING. */
   readonly keyColumns: readonly number[];
   readonly allColumns: readonly number[];
@@ -49,6 +51,7 @@ export function relationPlan(relation: Relation, types: TypeRegistry): RelationP
     identity: identityField!,
     keys,
     encoders,
+    binaryEncoders: [],
     grows: encoders.some((encoder) => encoder.grows),
     keyColumns: hasKey(relation) ? columns.flatMap((column, i) => (column.key ? [i] : [])) : [],
     allColumns: columns.map((_, i) => i),

@@ -103,6 +103,10 @@ export class PrettyFormatter implements Formatter {
     this.#lane = this.#outside;
   }
 
+  readsBinary(): boolean {
+    return false;
+  }
+
   begin(transaction: Transaction): void {
     if (transaction.kind !== 'committed') return;
     const { xid, commitTime, commitLsn } = transaction;

@@ -1,7 +1,7 @@
 // date, time, timetz, timestamp and timestamptz as DateStyle=ISO and TimeZone=UTC print them.
 // https://www.postgresql.org/docs/current/datatype-datetime.html
 
-import type { ByteWriter } from '../../byte-writer.ts';
+import { appendBlock, Block, type ByteWriter } from '../../byte-writer.ts';
 import {
   DATE_ROOM,
   isBeforeChrist,
@@ -18,7 +18,7 @@ const SPACE = 0x20;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const COLON = 0x3a;
-const ZERO = 0x30;
+const CAPITAL_T = 0x54;
 
 const SECONDS_PER_DAY = 86_400;
 const MOST = 0x7fff_ffff;
@@ -37,8 +37,8 @@ export const dateToText: BinaryToText = (out, source, start, end) => {
   if (days === LEAST) return out.text('-infinity');
   if (days < FIRST_DAY || days >= DAY_AFTER_LAST_DATE) throw malformed('date', 'out of range');
   out.reserve(DATE_ROOM);
-  const at = storeDate(out.bytes, out.length, days);
-  out.length = isBeforeChrist(days) ? storeBeforeChrist(out.bytes, at) : at;
+  const at = storeDate(out.words, out.length, days);
+  out.length = isBeforeChrist(days) ? storeBeforeChrist(out.words, at) : at;
 };
 
 /** Microseconds since midnight; 24:00:00 is one of them. */
@@ -63,7 +63,7 @@ function writeTime(out: ByteWriter, source: Buffer, start: number, type: string)
     throw malformed(type, 'out of range');
   }
   out.reserve(TIME_ROOM);
-  out.length = storeTime(out.bytes, out.length, seconds, micros);
+  out.length = storeTime(out.words, out.length, seconds, micros);
 }
 
 const FARTHEST_ZONE = 16 * 3600;
@@ -73,35 +73,55 @@ function writeZone(out: ByteWriter, west: number): void {
   const distance = Math.abs(west);
   if (distance >= FARTHEST_ZONE) throw malformed('timetz', `a zone of ${west} seconds`, 8);
   out.reserve(TIME_ROOM);
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   const minutes = Math.floor(distance / 60);
   const seconds = distance % 60;
   bytes[out.length] = west <= 0 ? PLUS : MINUS;
-  let at = storeTwoDigits(bytes, out.length + 1, Math.floor(minutes / 60));
+  let at = storeTwoDigits(words, out.length + 1, Math.floor(minutes / 60));
   if (minutes % 60 !== 0 || seconds !== 0) {
     bytes[at] = COLON;
-    at = storeTwoDigits(bytes, at + 1, minutes % 60);
+    at = storeTwoDigits(words, at + 1, minutes % 60);
   }
   if (seconds !== 0) {
     bytes[at] = COLON;
-    at = storeTwoDigits(bytes, at + 1, seconds);
+    at = storeTwoDigits(words, at + 1, seconds);
   }
   out.length = at;
 }
 
+/** What stands between and behind the parts of a timestamp. */
+interface TimestampForm {
+  readonly separator: number;
+  readonly utc: Block;
+}
+
+const NO_ZONE = Block.of('');
+const AS_TEXT: TimestampForm = { separator: SPACE, utc: NO_ZONE };
+const AS_UTC_TEXT: TimestampForm = { separator: SPACE, utc: Block.of('+00') };
+const IN_JSON: TimestampForm = { separator: CAPITAL_T, utc: NO_ZONE };
+const AS_UTC_IN_JSON: TimestampForm = { separator: CAPITAL_T, utc: Block.of('+00:00') };
+
+const timestampAs =
+  (form: TimestampForm): BinaryToText =>
+  (out, source, start, end) => {
+    expectLength('timestamp', start, end, 8);
+    writeTimestamp(out, source, start, form);
+  };
+
 /** Microseconds since 2000-01-01. */
-export const timestampToText: BinaryToText = (out, source, start, end) => {
-  expectLength('timestamp', start, end, 8);
-  writeTimestamp(out, source, start, false);
-};
-
+export const timestampToText = timestampAs(AS_TEXT);
 /** The same in UTC: `2026-11-29 20:36:50.055877+00`. */
-export const timestamptzToText: BinaryToText = (out, source, start, end) => {
-  expectLength('timestamptz', start, end, 8);
-  writeTimestamp(out, source, start, true);
-};
+export const timestamptzToText = timestampAs(AS_UTC_TEXT);
+/** As row_to_json prints them, but for the quotes: `2026-11-29T20:36:50.055877+00:00`. */
+export const timestampToIso = timestampAs(IN_JSON);
+export const timestamptzToIso = timestampAs(AS_UTC_IN_JSON);
 
-function writeTimestamp(out: ByteWriter, source: Buffer, start: number, inUtc: boolean): void {
+function writeTimestamp(
+  out: ByteWriter,
+  source: Buffer,
+  start: number,
+  { separator, utc }: TimestampForm,
+): void {
   const high = int32At(source, start);
   const low = uint32At(source, start + 4);
   if (high === MOST && low === 0xffff_ffff) return out.text('infinity');
@@ -112,17 +132,11 @@ function writeTimestamp(out: ByteWriter, source: Buffer, start: number, inUtc: b
     throw malformed('timestamp', 'out of range');
   }
   out.reserve(DATE_ROOM + TIME_ROOM + DATE_ROOM);
-  const bytes = out.bytes;
-  let at = storeDate(bytes, out.length, days);
-  bytes[at++] = SPACE;
-  at = storeTime(bytes, at, seconds - days * SECONDS_PER_DAY, belowMillion(high, low));
-  if (inUtc) at = storeUtc(bytes, at);
-  out.length = isBeforeChrist(days) ? storeBeforeChrist(bytes, at) : at;
-}
-
-function storeUtc(bytes: Buffer, at: number): number {
-  bytes[at] = PLUS;
-  bytes[at + 1] = ZERO;
-  bytes[at + 2] = ZERO;
-  return at + 3;
+  const { words } = out;
+  const afterDate = storeDate(words, out.length, days);
+  words.setUint8(afterDate, separator);
+  const time = seconds - days * SECONDS_PER_DAY;
+  out.length = storeTime(words, afterDate + 1, time, belowMillion(high, low));
+  appendBlock(out, utc);
+  if (isBeforeChrist(days)) out.length = storeBeforeChrist(words, out.length);
 }

@@ -2,18 +2,16 @@
 // https://www.postgresql.org/docs/current/datatype-binary.html (bytea_output = hex)
 
 import { type BinaryToText, expectLength } from './conversion.ts';
-import { storeHexByte } from './digits.ts';
+import { storeHex } from './digits.ts';
 import { uint32At } from './words.ts';
 
 /** `\x00ff` */
 export const byteaToText: BinaryToText = (out, source, start, end) => {
   out.reserve(2 + 2 * (end - start));
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   bytes[out.length] = 0x5c;
   bytes[out.length + 1] = 0x78;
-  let at = out.length + 2;
-  for (let i = start; i < end; i++) at = storeHexByte(bytes, at, source[i]!);
-  out.length = at;
+  out.length = storeHex(words, out.length + 2, source, start, end);
 };
 
 const DASH = 0x2d;
@@ -22,13 +20,16 @@ const COLON = 0x3a;
 export const uuidToText: BinaryToText = (out, source, start, end) => {
   expectLength('uuid', start, end, 16);
   out.reserve(36);
-  const bytes = out.bytes;
-  let at = out.length;
-  for (let i = 0; i < 16; i++) {
-    if (i === 4 || i === 6 || i === 8 || i === 10) bytes[at++] = DASH;
-    at = storeHexByte(bytes, at, source[start + i]!);
-  }
-  out.length = at;
+  const { bytes, words } = out;
+  let at = storeHex(words, out.length, source, start, start + 4);
+  bytes[at] = DASH;
+  at = storeHex(words, at + 1, source, start + 4, start + 6);
+  bytes[at] = DASH;
+  at = storeHex(words, at + 1, source, start + 6, start + 8);
+  bytes[at] = DASH;
+  at = storeHex(words, at + 1, source, start + 8, start + 10);
+  bytes[at] = DASH;
+  out.length = storeHex(words, at + 1, source, start + 10, end);
 };
 
 export const macaddrToText = macaddr('macaddr', 6);
@@ -38,11 +39,11 @@ function macaddr(type: string, length: number): BinaryToText {
   return (out, source, start, end) => {
     expectLength(type, start, end, length);
     out.reserve(3 * length);
-    const bytes = out.bytes;
+    const { bytes, words } = out;
     let at = out.length;
     for (let i = start; i < end; i++) {
       if (i > start) bytes[at++] = COLON;
-      at = storeHexByte(bytes, at, source[i]!);
+      at = storeHex(words, at, source, i, i + 1);
     }
     out.length = at;
   };

@@ -19,45 +19,45 @@ export const boolToText: BinaryToText = (out, source, start, end) => {
 export const int2ToText: BinaryToText = (out, source, start, end) => {
   expectLength('int2', start, end, 2);
   out.reserve(INT64_ROOM);
-  out.length = storeInt(out.bytes, out.length, int16At(source, start));
+  out.length = storeInt(out.words, out.length, int16At(source, start));
 };
 
 export const int4ToText: BinaryToText = (out, source, start, end) => {
   expectLength('int4', start, end, 4);
   out.reserve(INT64_ROOM);
-  out.length = storeInt(out.bytes, out.length, int32At(source, start));
+  out.length = storeInt(out.words, out.length, int32At(source, start));
 };
 
 export const int8ToText: BinaryToText = (out, source, start, end) => {
   expectLength('int8', start, end, 8);
   out.reserve(INT64_ROOM);
   const high = int32At(source, start);
-  out.length = storeInt64(out.bytes, out.length, high, uint32At(source, start + 4));
+  out.length = storeInt64(out.words, out.length, high, uint32At(source, start + 4));
 };
 
 /** oid, xid and cid. */
 export const oidToText: BinaryToText = (out, source, start, end) => {
   expectLength('oid', start, end, 4);
   out.reserve(INT64_ROOM);
-  out.length = storeUint(out.bytes, out.length, uint32At(source, start));
+  out.length = storeUint(out.words, out.length, uint32At(source, start));
 };
 
 export const xid8ToText: BinaryToText = (out, source, start, end) => {
   expectLength('xid8', start, end, 8);
   out.reserve(INT64_ROOM);
   const high = uint32At(source, start);
-  out.length = storeUint64(out.bytes, out.length, high, uint32At(source, start + 4));
+  out.length = storeUint64(out.words, out.length, high, uint32At(source, start + 4));
 };
 
 /** `(block,line)` */
 export const tidToText: BinaryToText = (out, source, start, end) => {
   expectLength('tid', start, end, 6);
   out.reserve(INT64_ROOM);
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   bytes[out.length] = 0x28;
-  const comma = storeUint(bytes, out.length + 1, uint32At(source, start));
+  const comma = storeUint(words, out.length + 1, uint32At(source, start));
   bytes[comma] = 0x2c;
-  const close = storeUint(bytes, comma + 1, uint16At(source, start + 4));
+  const close = storeUint(words, comma + 1, uint16At(source, start + 4));
   bytes[close] = 0x29;
   out.length = close + 1;
 };

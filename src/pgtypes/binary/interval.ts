@@ -88,5 +88,5 @@ function writeTimePart(
   const highPart = high < 0 ? -high - borrow : high;
   const lowPart = high < 0 && low !== 0 ? TWO_POW_32 - low : low;
   const seconds = millions(highPart, lowPart);
-  out.length = storeTime(bytes, out.length, seconds, belowMillion(highPart, lowPart));
+  out.length = storeTime(out.words, out.length, seconds, belowMillion(highPart, lowPart));
 }

@@ -49,11 +49,11 @@ function familyOf(type: string, source: Buffer, start: number, end: number) {
 
 function writeIpv4(out: ByteWriter, source: Buffer, start: number): void {
   out.reserve(15);
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   let at = out.length;
   for (let i = 0; i < 4; i++) {
     if (i > 0) bytes[at++] = POINT;
-    at = storeUint(bytes, at, source[start + i]!);
+    at = storeUint(words, at, source[start + i]!);
   }
   out.length = at;
 }

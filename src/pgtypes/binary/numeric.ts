@@ -62,14 +62,14 @@ function writeWhole(
   count: number,
   weight: number,
 ): void {
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   if (weight < 0) {
     bytes[out.length++] = ZERO;
     return;
   }
-  let at = storeUint(bytes, out.length, groupAt(source, groups, count, 0));
+  let at = storeUint(words, out.length, groupAt(source, groups, count, 0));
   for (let i = 1; i <= weight; i++) {
-    at = storePadded(bytes, at, groupAt(source, groups, count, i), GROUP_DIGITS);
+    at = storePadded(words, at, groupAt(source, groups, count, i), GROUP_DIGITS);
   }
   out.length = at;
 }
@@ -82,12 +82,12 @@ function writeDecimals(
   weight: number,
   scale: number,
 ): void {
-  const bytes = out.bytes;
+  const { bytes, words } = out;
   bytes[out.length++] = POINT;
   let at = out.length;
   const end = at + scale;
   for (let i = weight + 1; at < end; i++) {
-    at = storePadded(bytes, at, groupAt(source, groups, count, i), GROUP_DIGITS);
+    at = storePadded(words, at, groupAt(source, groups, count, i), GROUP_DIGITS);
   }
   out.length = end;
 }

@@ -37,5 +37,5 @@ function transactionCount(source: Buffer, start: number, end: number): number {
 function writeXid8(out: ByteWriter, source: Buffer, at: number): void {
   out.reserve(INT64_ROOM);
   const high = uint32At(source, at);
-  out.length = storeUint64(out.bytes, out.length, high, uint32At(source, at + 4));
+  out.length = storeUint64(out.words, out.length, high, uint32At(source, at + 4));
 }

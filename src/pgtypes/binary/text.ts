@@ -1,31 +1,32 @@
 // Values that travel as their text: text itself, names, enum labels, json; and "char", one byte.
 // https://www.postgresql.org/docs/current/datatype-character.html
 
+import { appendRange } from '../../byte-writer.ts';
 import { type BinaryToText, expectLength, malformed } from './conversion.ts';
 
-// below this a loop is quicker than the call of copy()
-const SHORT = 32;
+/** From so many bytes on a call of copy() is quicker than a loop over words. */
+const LONG = 64;
 
 export const textToText: BinaryToText = (out, source, start, end) => {
   const length = end - start;
   out.reserve(length);
-  if (length >= SHORT) {
-    source.copy(out.bytes, out.length, start, end);
-  } else {
-    const bytes = out.bytes;
-    let at = out.length;
-    for (let i = start; i < end; i++) bytes[at++] = source[i]!;
-  }
+  if (length < LONG) return appendRange(out, source, start, end);
+  source.copy(out.bytes, out.length, start, end);
   out.length += length;
 };
 
 /** jsonb and jsonpath: a version, then the text. */
 export function versionedText(type: string): BinaryToText {
   return (out, source, start, end) => {
-    if (start === end) throw malformed(type, 'no version');
-    if (source[start] !== 1) throw malformed(type, `version 1 expected, got ${source[start]}`);
-    textToText(out, source, start + 1, end);
+    textToText(out, source, afterVersion(type, source, start, end), end);
   };
+}
+
+/** Where the text begins. */
+export function afterVersion(type: string, source: Buffer, start: number, end: number): number {
+  if (start === end) throw malformed(type, 'no version');
+  if (source[start] !== 1) throw malformed(type, `version 1 expected, got ${source[start]}`);
+  return start + 1;
 }
 
 const BACKSLASH = 0x5c;

@@ -12,23 +12,32 @@ interface RelationConverters {
   readonly relation: Relation;
   /** One for each column; null: only its text form can be read. */
   readonly columns: readonly (BinaryToText | null)[];
+  /** Its tuples are left as they are. */
+  readonly areLeft: boolean;
 }
 
 /** Implements the decoder's TupleValues. */
 export class BinaryTuples {
   readonly #types: BinaryTypeLookup;
   readonly #converters = new Map<number, RelationConverters>();
+  readonly #isRead: (typeId: number) => boolean;
   /** The text of each of the decoder's tuples: an update has two at a time. */
   readonly #texts = new Map<TupleData, ByteWriter>();
   #last: RelationConverters | null = null;
 
-  constructor(types: BinaryTypeLookup) {
+  /**
+   * `isRead`: whoever takes the tuples reads binary values of this type. Tuples of such types only
+   * are left as they are: they need not be copied.
+   */
+  constructor(types: BinaryTypeLookup, isRead = (_typeId: number): boolean => false) {
     this.#types = types;
+    this.#isRead = isRead;
   }
 
   /** @throws NoBinaryDecoder if a value's type has none; ProtocolViolation if it is malformed. */
   toText(relation: Relation, tuple: TupleData): void {
-    const { columns } = this.#convertersOf(relation);
+    const { columns, areLeft } = this.#convertersOf(relation);
+    if (areLeft) return;
     const out = this.#textOf(tuple);
     out.length = 0;
     for (let column = 0; column < tuple.columnCount; column++) {
@@ -68,7 +77,8 @@ export class BinaryTuples {
       const columns = relation.columns.map(
         ({ typeId }) => binaryToText(typeId, this.#types) ?? null,
       );
-      converters = { relation, columns };
+      const areLeft = relation.columns.every(({ typeId }) => this.#isRead(typeId));
+      converters = { relation, columns, areLeft };
       this.#converters.set(relation.relationId, converters);
     }
     this.#last = converters;

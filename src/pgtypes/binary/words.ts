@@ -16,8 +16,14 @@ export const uint32At = (source: Buffer, at: number): number => int32At(source, 
 export const TWO_POW_32 = 0x1_0000_0000;
 const MILLION = 1_000_000;
 
+/** Up to this the quotient's fraction is exact enough for one division: microseconds of 71 years. */
+const SMALL_HIGH = 0x8_0000;
+
 /** Rounded down, also below zero. */
 export function millions(high: number, low: number): number {
+  if (high < SMALL_HIGH && high >= -SMALL_HIGH) {
+    return Math.floor((high * TWO_POW_32 + low) / MILLION);
+  }
   const highMillions = Math.floor(high / MILLION);
   const rest = (high - highMillions * MILLION) * TWO_POW_32 + low;
   return highMillions * TWO_POW_32 + Math.floor(rest / MILLION);
@@ -25,6 +31,10 @@ export function millions(high: number, low: number): number {
 
 /** What `millions` leaves: from 0 to 999,999. */
 export function belowMillion(high: number, low: number): number {
+  if (high < SMALL_HIGH && high >= -SMALL_HIGH) {
+    const value = high * TWO_POW_32 + low;
+    return value - Math.floor(value / MILLION) * MILLION;
+  }
   const highMillions = Math.floor(high / MILLION);
   const rest = (high - highMillions * MILLION) * TWO_POW_32 + low;
   return rest - Math.floor(rest / MILLION) * MILLION;

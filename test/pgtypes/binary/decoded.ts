@@ -5,7 +5,9 @@ import { binaryToText } from '../../../src/pgtypes/binary/binary-to-text.ts';
 import type { BinaryToText } from '../../../src/pgtypes/binary/conversion.ts';
 import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
 import { builtinTypeNamed } from '../../../src/pgtypes/builtin-types.ts';
+import { worstCase } from '../../../src/pgtypes/encoder.ts';
 import type { TypeAttribute } from '../../../src/pgtypes/type-facts.ts';
+import { TypeRegistry } from '../../../src/pgtypes/type-registry.ts';
 
 export function converterOf(typeId: number, types?: BinaryTypeLookup): BinaryToText {
   const converter = binaryToText(typeId, types);
@@ -21,6 +23,16 @@ export function textBytes(converter: BinaryToText, value: Buffer): Buffer {
   converter(out, source, 2, 2 + value.length);
   out.text('>');
   return out.take().subarray(1, -1);
+}
+
+/** The value's JSON, straight from its bytes, in just the room that is promised; or undefined. */
+export function directJson(typeId: number, value: Buffer): string | undefined {
+  const encoder = new TypeRegistry().binaryEncoder(typeId);
+  if (encoder === undefined) return undefined;
+  const source = Buffer.concat([Buffer.from([0xff, 0x7f]), value, Buffer.from([0x31, 0x80, 0xff])]);
+  const out = new ByteWriter(worstCase(value.length));
+  encoder(out, source, 2, 2 + value.length);
+  return out.take().toString('utf8');
 }
 
 /** The OID of a built-in type or, by `int4[]`, of an array of one. */

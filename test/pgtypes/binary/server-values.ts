@@ -4,7 +4,8 @@
 import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
 import { catalogTypes } from '../../support/catalog-types.ts';
 import type { TestDatabase } from '../../support/server.ts';
-import { converterOf, textBytes } from './decoded.ts';
+import { encoded } from '../encoded.ts';
+import { converterOf, directJson, textBytes } from './decoded.ts';
 
 interface ServerValue extends Record<string, Buffer> {
   readonly text: Buffer;
@@ -54,11 +55,17 @@ export async function compareWithServer(
 ): Promise<Comparison> {
   const { typeId, values } = await serverValues(database, type, query, parameters);
   const converter = converterOf(typeId, types);
-  const differences = values
+  const inText = values
     .map(({ text, bytes }) => ({ text, bytes, ours: textBytes(converter, bytes) }))
     .filter(({ text, ours }) => !ours.equals(text))
     .map(({ text, bytes, ours }) => `${bytes.toString('hex')}: ${text}, but ours is ${ours}`);
-  return { compared: values.length, differences: differences.slice(0, 5) };
+  // what text becomes in JSON is compared with row_to_json elsewhere
+  const inJson = values.flatMap(({ text, bytes }) => {
+    const ours = directJson(typeId, bytes);
+    const viaText = encoded(typeId, text.toString());
+    return ours === undefined || ours === viaText ? [] : [`${viaText}, but straight ${ours}`];
+  });
+  return { compared: values.length, differences: [...inText, ...inJson].slice(0, 5) };
 }
 
 /** Of all types of the database that a user made. */

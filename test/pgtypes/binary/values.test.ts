@@ -5,7 +5,17 @@ import { binaryToText, hasBinaryDecoder } from '../../../src/pgtypes/binary/bina
 import { NoBinaryDecoder } from '../../../src/pgtypes/binary/conversion.ts';
 import type { BinaryTypeLookup } from '../../../src/pgtypes/binary/type-lookup.ts';
 import type { TypeShape } from '../../../src/pgtypes/type-facts.ts';
-import { attributesOf, bytesOf, converterOf, decoded, textBytes, typeIdOf } from './decoded.ts';
+import { TypeRegistry } from '../../../src/pgtypes/type-registry.ts';
+import { encoded } from '../encoded.ts';
+import {
+  attributesOf,
+  bytesOf,
+  converterOf,
+  decoded,
+  directJson,
+  textBytes,
+  typeIdOf,
+} from './decoded.ts';
 import { SAMPLES } from './samples.ts';
 
 const MONEY = 790;
@@ -18,6 +28,9 @@ function lookup(shapes: Readonly<Record<number, TypeShape>>, serverMajor = 18): 
   return { serverMajor, shapeOf: (typeId) => shapes[typeId] };
 }
 
+const hasDirectJson = (type: string): boolean =>
+  new TypeRegistry().binaryEncoder(typeIdOf(type)) !== undefined;
+
 function decodedBy(types: BinaryTypeLookup, typeId: number, hex: string): string {
   return textBytes(converterOf(typeId, types), bytesOf(hex)).toString('utf8');
 }
@@ -25,6 +38,27 @@ function decodedBy(types: BinaryTypeLookup, typeId: number, hex: string): string
 describe('a binary value', () => {
   it.each(SAMPLES)('of type $type is $text', ({ type, hex, text }) => {
     expect(decoded(type, hex)).toBe(text);
+  });
+
+  it.each(SAMPLES)('of type $type is the same JSON straight and by way of $text', (sample) => {
+    const typeId = typeIdOf(sample.type);
+    const straight = directJson(typeId, bytesOf(sample.hex));
+    expect(straight ?? encoded(typeId, sample.text)).toBe(encoded(typeId, sample.text));
+  });
+
+  it('becomes JSON straight from its bytes where that is common', () => {
+    const types = ['bool', 'int8', 'numeric', 'float8', 'text', 'jsonb', 'uuid', 'timestamptz'];
+    for (const type of types) expect(hasDirectJson(type)).toBe(true);
+    for (const type of ['bytea', 'money', 'char', 'int4[]'])
+      expect(hasDirectJson(type)).toBe(false);
+  });
+
+  it('becomes JSON by way of its text where numbers or all values are to be strings', () => {
+    const asStrings = new TypeRegistry({ numbers: 'string' });
+    expect(asStrings.binaryEncoder(typeIdOf('int8'))).toBeUndefined();
+    expect(asStrings.binaryEncoder(typeIdOf('numeric'))).toBeUndefined();
+    expect(asStrings.binaryEncoder(typeIdOf('int4'))).toBeDefined();
+    expect(new TypeRegistry({ values: 'text' }).binaryEncoder(typeIdOf('int4'))).toBeUndefined();
   });
 
   it('of a long text or bytea needs no room in advance', () => {

@@ -53,6 +53,8 @@ interface Result {
   /** Microseconds of user and system time: all of it, and what goes beyond a run with one row. */
   readonly cpuPerRow: number;
   readonly cpuPerRowAfterStart: number;
+  /** Of each row, or relation, beyond those of the run before this one. */
+  readonly cpuPerFurther: number | undefined;
   readonly peakRss: number;
 }
 
@@ -81,18 +83,19 @@ async function allResults(arena: Arena): Promise<Result[]> {
   const shape = shapeNamed(values.shape);
   const one = await recordWal(client, 'start', 1, shapeNamed('one').load(1));
   const start = new Map([...(await runsOf(arena, one))].map(([name, runs]) => [name, cpu(runs)]));
-  const results: Result[] = [];
-  for (const rows of list('rows', values.rows)) {
-    say(`${rows} rows\n`);
-    const wal = await recordWal(client, `rows_${rows}`, rows, shape.load(rows));
-    results.push(...resultsOf(`${rows} rows`, wal, await runsOf(arena, wal), start));
+  const rows = new Series('rows', start);
+  for (const size of list('rows', values.rows)) {
+    say(`${size} rows\n`);
+    const wal = await recordWal(client, `rows_${size}`, size, shape.load(size));
+    rows.add(size, wal, await runsOf(arena, wal));
   }
-  for (const relations of list('relations', values.relations)) {
-    say(`${relations} relations\n`);
-    const wal = await spreadWal(client, relations);
-    results.push(...resultsOf(`${relations} relations`, wal, await runsOf(arena, wal), start));
+  const relations = new Series('relations', start);
+  for (const size of list('relations', values.relations)) {
+    say(`${size} relations\n`);
+    const wal = await spreadWal(client, size);
+    relations.add(size, wal, await runsOf(arena, wal));
   }
-  return results;
+  return [...rows.results, ...relations.results];
 }
 
 async function spreadWal(client: Client, relations: number): Promise<RecordedWal> {
@@ -115,20 +118,35 @@ async function runsOf(
   return new Map([...runs].map(([{ name }, each]) => [name, each]));
 }
 
-function resultsOf(
-  what: string,
-  { rows }: RecordedWal,
-  runs: ReadonlyMap<string, readonly Run[]>,
-  start: ReadonlyMap<string, number>,
-): Result[] {
-  return [...runs].map(([consumer, each]) => ({
-    what,
-    rows,
-    consumer,
-    cpuPerRow: (cpu(each) / rows) * 1e6,
-    cpuPerRowAfterStart: ((cpu(each) - start.get(consumer)!) / rows) * 1e6,
-    peakRss: Math.max(...each.map(({ peakRss }) => peakRss)),
-  }));
+/** The runs of one size after the other. */
+class Series {
+  readonly results: Result[] = [];
+  readonly #what: string;
+  /** CPU time of a run with one row, in seconds, by consumer. */
+  readonly #start: ReadonlyMap<string, number>;
+  readonly #before = new Map<string, { readonly size: number; readonly cpu: number }>();
+
+  constructor(what: string, start: ReadonlyMap<string, number>) {
+    this.#what = what;
+    this.#start = start;
+  }
+
+  add(size: number, { rows }: RecordedWal, runs: ReadonlyMap<string, readonly Run[]>): void {
+    for (const [consumer, each] of runs) {
+      const all = cpu(each);
+      const before = this.#before.get(consumer);
+      this.#before.set(consumer, { size, cpu: all });
+      this.results.push({
+        what: `${size} ${this.#what}`,
+        rows,
+        consumer,
+        cpuPerRow: (all / rows) * 1e6,
+        cpuPerRowAfterStart: ((all - this.#start.get(consumer)!) / rows) * 1e6,
+        cpuPerFurther: before && ((all - before.cpu) / (size - before.size)) * 1e6,
+        peakRss: Math.max(...each.map(({ peakRss }) => peakRss)),
+      });
+    }
+  }
 }
 
 const cpu = (runs: readonly Run[]): number => median(runs.map((run) => run.user + run.system));
@@ -141,13 +159,14 @@ const say = (text: string): void => void process.stderr.write(text);
 function report(results: readonly Result[], { server }: BenchmarkServer): void {
   const machine = thisMachine(new Date());
   const print = values.json ? process.stderr : process.stdout;
-  const lines = results.map(({ what, consumer, cpuPerRow, cpuPerRowAfterStart, peakRss }) => [
-    `${what}, ${consumer}`,
-    cpuPerRow.toFixed(2),
-    cpuPerRowAfterStart.toFixed(2),
-    (peakRss / 1e6).toFixed(0),
+  const lines = results.map((result) => [
+    `${result.what}, ${result.consumer}`,
+    result.cpuPerRow.toFixed(2),
+    result.cpuPerRowAfterStart.toFixed(2),
+    result.cpuPerFurther?.toFixed(2) ?? '',
+    (result.peakRss / 1e6).toFixed(0),
   ]);
-  const heading = ['', 'CPU us/row', 'after start', 'RSS MB'];
+  const heading = ['', 'CPU us/row', 'after start', 'each further', 'RSS MB'];
   print.write(`${machineLine(machine)}PostgreSQL ${server.version}\n\n`);
   print.write(textTable([heading, ...lines]));
   if (!values.json) return;

@@ -3,10 +3,8 @@
 
 import type { ClientConfig } from 'pg';
 import { type ConnectionSettings, serverAddress } from '../connection/settings.ts';
-import { EXIT, PgtailError } from '../errors.ts';
-import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { clientConfig, openWithSsl, type SslAttempt } from '../walsender/client-config.ts';
-import { connectFailure, hasSqlState } from '../walsender/server-error.ts';
+import { connectFailure } from '../walsender/server-error.ts';
 import { CatalogConnection } from './catalog-connection.ts';
 
 export interface CatalogAccess {
@@ -32,7 +30,7 @@ export async function openCatalog(
       return connection;
     });
   } catch (error) {
-    throw ordinaryConnectFailure(error, settings);
+    throw connectFailure(error, { ...settings, address: serverAddress(settings) });
   }
 }
 
@@ -44,21 +42,4 @@ function sessionConfig(
   const config = clientConfig(settings, ssl);
   if (!readOnly) return config;
   return { ...config, options: `${config.options} -c default_transaction_read_only=on` };
-}
-
-/** The only permission that an ordinary connection needs is CONNECT. */
-const INSUFFICIENT_PRIVILEGE = '42501';
-
-function ordinaryConnectFailure(error: unknown, settings: ConnectionSettings): PgtailError {
-  const { user, database, timeZone } = settings;
-  if (hasSqlState(error, INSUFFICIENT_PRIVILEGE)) {
-    const who = `role ${JSON.stringify(user)}`;
-    const where = `database ${JSON.stringify(database)}`;
-    const grant = `GRANT CONNECT ON DATABASE ${quoteIdentifier(database)} TO ${quoteIdentifier(user)};`;
-    return new PgtailError(EXIT.notReady, `${who} may not connect to ${where}`, {
-      hint: `as its owner or a superuser: ${grant}`,
-      cause: error,
-    });
-  }
-  return connectFailure(error, { address: serverAddress(settings), user, timeZone });
 }

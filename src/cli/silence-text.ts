@@ -4,7 +4,7 @@ import { formatCounted, formatDuration, formatSize } from '../format/quantities.
 import { formatLsn } from '../lsn.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import type { OpenWriter, RowCounts } from '../silence/activity.ts';
-import type { SilenceReason } from '../silence/reasons.ts';
+import type { RowOp, SilenceReason } from '../silence/reasons.ts';
 import type { Silence } from '../silence/silence-watch.ts';
 
 /** The lines to print; `publications` are those that are read. */
@@ -27,7 +27,7 @@ function reasonText(reason: SilenceReason, publications: readonly string[]): str
       return `${reason.table}: ${rowsText(reason.rows)}, but it is not in ${publicationsText(publications)} (${fix})`;
     }
     case 'operation not published':
-      return `${reason.table}: ${formatCounted(reason.count, reason.op)}, but ${publishesText(reason)}`;
+      return `${reason.table}: ${changesText(reason.count, reason.op)}, but ${publishesText(reason)}`;
     case 'row filter':
       return `${reason.table}: ${rowsText(reason.rows)}, none of which passed the row filter of publication ${JSON.stringify(reason.publication)}: ${reason.filter}`;
     case 'not selected':
@@ -92,10 +92,14 @@ function publicationsText(publications: readonly string[]): string {
   return `${publications.length === 1 ? 'publication' : 'publications'} ${names}`;
 }
 
-/** `2 inserts, 1 update` */
+/** `2 inserts, 1 update, perhaps a TRUNCATE` */
 function rowsText(rows: RowCounts): string {
-  return (['insert', 'update', 'delete'] as const)
+  return (['insert', 'update', 'delete', 'truncate'] as const)
     .filter((op) => rows[op] > 0)
-    .map((op) => formatCounted(rows[op], op))
+    .map((op) => changesText(rows[op], op))
     .join(', ');
 }
+
+/** VACUUM FULL of a table without rows leaves the same trace as TRUNCATE. */
+const changesText = (count: number, op: RowOp): string =>
+  op === 'truncate' ? 'perhaps a TRUNCATE' : formatCounted(count, op);

@@ -1,7 +1,6 @@
 // `pgtail slots advance NAME LSN`: moves a slot forward, if whoever asks for it knows what is lost.
 
 import * as z from 'zod/mini';
-import type { RunQuery } from '../catalog/catalog-connection.ts';
 import { openCatalog } from '../catalog/open-catalog.ts';
 import { readServerSummary, type ServerSummary } from '../catalog/server-summary.ts';
 import { within } from '../deadline.ts';
@@ -45,7 +44,8 @@ export async function runAdvanceCommand(raw: RawOptions, signal: AbortSignal): P
     const [slot] = await slotsToChange(query, server, [name]);
     const from = checkAdvance(slot!, target, server);
     if (!yes && target > from && !(await maySkip(name, from, target, signal))) return null;
-    return { server, from, to: await advanced(query, name, from, target) };
+    const to = target === from ? from : await advanceSlot(query, server, name, target);
+    return { server, from, to };
   });
   if (moved === null) {
     await cancel(inspection, backend);
@@ -89,8 +89,4 @@ async function maySkip(name: string, from: Lsn, to: Lsn, signal: AbortSignal): P
   throw new PgtailError(EXIT.usage, `${what}, would be lost for the reader of slot ${name}`, {
     hint: 'add --yes to do it',
   });
-}
-
-async function advanced(query: RunQuery, name: string, from: Lsn, to: Lsn): Promise<Lsn> {
-  return to === from ? from : await advanceSlot(query, name, to);
 }

@@ -28,7 +28,7 @@ export async function runDropCommand(raw: RawOptions, signal: AbortSignal): Prom
     try {
       for (const slot of wanted) {
         if (signal.aborted) break;
-        await dropSlot(query, slot.name);
+        await dropSlot(query, server, slot.name);
         dropped.push(slot.name);
       }
       return { server, dropped, failure: undefined };

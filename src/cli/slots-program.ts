@@ -19,7 +19,7 @@ export function slotsCommand(run: Run): Command {
     const names = slots.commands.map((command) => command.name());
     if (conninfo !== undefined) checkNotMistypedCommand(conninfo, names, names, 'pgtail slots');
     const { runSlotsCommand } = await import('./slots-command.ts');
-    run.ended(await runSlotsCommand({ conninfo, ...options }, run.signal));
+    run.ended(await runSlotsCommand({ conninfo, ...options }, names, run.signal));
   });
   for (const command of [createCommand(run), dropCommand(run), advanceCommand(run)]) {
     slots.addCommand(command);

@@ -1,100 +1,50 @@
-// `pgtail slots --watch`: looks again and again, and says how fast the costs grow.
+// `pgtail slots --watch`: looks again and again, and waits for a server that is away.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CatalogConnection } from '../catalog/catalog-connection.ts';
-import { openCatalog } from '../catalog/open-catalog.ts';
-import { EXIT, PgtailError } from '../errors.ts';
-import { slotsDocument } from '../slots/document.ts';
-import { slotsLines } from '../slots/pretty.ts';
-import { readSlotsReport, type SlotsReport } from '../slots/report.ts';
-import { type SlotsTrend, slotsTrend } from '../slots/trend.ts';
+import { isTransient, PgtailError } from '../errors.ts';
+import type { SlotsReport } from '../slots/report.ts';
+import { backoff } from '../tail/backoff.ts';
 import { unlessAborted } from '../tail/stopping.ts';
-import type { Theme } from '../terminal/theme.ts';
-import { queryFailure } from '../walsender/server-error.ts';
-import { columnsOf, documentText, type Inspection, prettyLayout } from './inspection.ts';
-import { openLines, openScreen, type RepeatedOutput } from './repeated-output.ts';
-
-interface Look {
-  readonly report: SlotsReport;
-  readonly trend: SlotsTrend | undefined;
-  /** Of a clock that nobody sets, in ms. */
-  readonly at: number;
-}
+import type { Inspection } from './inspection.ts';
+import { openPicture, type SlotsPicture } from './slots-picture.ts';
+import { WatchedServer } from './watched-server.ts';
 
 /** Until the user's stop, or until nobody reads any more. `interval` is in ms. */
 export async function watchSlots(inspection: Inspection, interval: number): Promise<void> {
-  const connecting = openCatalog(inspection.options.connection, { readOnly: true });
-  const catalog = await unlessAborted(connecting, inspection.signal);
-  if (catalog === null) {
-    connecting.then((late) => late.close()).catch(() => {});
-    return;
-  }
+  const server = new WatchedServer(inspection.options.connection);
   try {
-    await watch(catalog, inspection, interval);
+    // what is wrong from the start is an error of its own, not one below an empty picture
+    const first = await unlessAborted(server.slots(), inspection.signal);
+    if (first === null) return;
+    const picture = await openPicture(first, inspection);
+    const stop = AbortSignal.any([inspection.signal, picture.gone]);
+    await watch(server, picture, interval, stop).finally(() => picture.close());
   } finally {
-    await catalog.close();
+    await server.close();
   }
 }
 
 async function watch(
-  catalog: CatalogConnection,
-  inspection: Inspection,
+  server: WatchedServer,
+  picture: SlotsPicture,
   interval: number,
+  stop: AbortSignal,
 ): Promise<void> {
-  const { theme } = await prettyLayout(inspection);
-  let look: Look | undefined;
-  const redraw = (): void => {
-    if (look !== undefined) output.show(shown(look, inspection, theme));
-  };
-  // what is wrong from the start is an error of its own, not one below an empty picture
-  look = await nextLook(catalog, undefined, inspection.signal);
-  if (look === undefined) return;
-  const output = await opened(inspection, redraw);
-  const stop = AbortSignal.any([inspection.signal, output.gone]);
-  try {
-    while (look !== undefined) {
-      output.show(shown(look, inspection, theme));
-      await unlessAborted(delay(interval), stop);
-      look = stop.aborted ? undefined : await nextLook(catalog, look, stop);
-    }
-  } finally {
-    output.close();
+  while (!stop.aborted) {
+    const { attempts } = picture;
+    const pause = attempts === 0 ? interval : backoff(attempts, Math.random);
+    await unlessAborted(delay(pause), stop);
+    if (stop.aborted) return;
+    const found = await unlessAborted(slotsOrReason(server), stop);
+    if (found instanceof PgtailError) picture.missed(found);
+    else if (found !== null) picture.seen(found);
   }
 }
 
-async function opened(
-  { options, onTerminal }: Inspection,
-  redraw: () => void,
-): Promise<RepeatedOutput> {
-  return onTerminal && options.format === 'pretty' ? openScreen(redraw) : await openLines();
-}
-
-/** Undefined: told to stop meanwhile. */
-async function nextLook(
-  catalog: CatalogConnection,
-  before: Look | undefined,
-  signal: AbortSignal,
-): Promise<Look | undefined> {
-  const reading = catalog.run(readSlotsReport);
-  const report = await unlessAborted(reading, signal).catch((error: unknown) => {
-    throw failureOf(error, before !== undefined);
+/** @throws PgtailError what will not go away by itself */
+async function slotsOrReason(server: WatchedServer): Promise<SlotsReport | PgtailError> {
+  return await server.slots().catch((error: unknown) => {
+    if (isTransient(error)) return error;
+    throw error;
   });
-  if (report === null) return undefined;
-  const at = performance.now();
-  const trend = before && slotsTrend(before.report, report, (at - before.at) / 1000);
-  return { report, trend, at };
-}
-
-/** What is lost in the middle is no failed start. */
-function failureOf(error: unknown, hasLooked: boolean): PgtailError {
-  const failure = error instanceof PgtailError ? error : queryFailure(error);
-  if (!hasLooked || !failure.transient) return failure;
-  return new PgtailError(EXIT.failure, failure.message, { cause: error });
-}
-
-function shown({ report, trend }: Look, { options }: Inspection, theme: Theme): readonly string[] {
-  const { format, verbosity } = options;
-  if (format === 'json') return [documentText(slotsDocument(report, trend), false).trimEnd()];
-  const layout = { theme, columns: columnsOf(true), verbose: verbosity === 'verbose', trend };
-  return slotsLines(report, layout);
 }

@@ -33,6 +33,8 @@ export interface DoctorFacts {
   readonly identities: Pick<IdentityReport, 'tables' | 'findings'> | undefined;
   readonly transactions: OpenTransactions;
   readonly slotSettings: SlotSettings;
+  /** Every slot of the server. */
+  readonly slots: readonly Slot[];
   /** The one asked for; undefined: there is none, or none was asked for. */
   readonly slot: Slot | undefined;
 }

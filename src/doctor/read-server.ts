@@ -7,8 +7,10 @@ import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
 import { jsonRow, jsonRows } from './json-rows.ts';
 
-/** A line of pg_hba.conf that the server does not understand. */
+/** A line of pg_hba.conf, or of a file that it includes (16+), that the server does not understand. */
 export interface HbaError {
+  /** Its path; undefined: the role may not see it. */
+  readonly file: string | undefined;
   readonly line: number;
   readonly error: string;
 }
@@ -57,11 +59,23 @@ WHERE application_name <> '' AND NOT EXISTS (
   SELECT FROM pg_replication_slots AS s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
 ORDER BY 1`;
 
-const HBA_SQL = `
-SELECT line_number AS line, error FROM pg_hba_file_rules WHERE error IS NOT NULL
-ORDER BY line_number`;
+/** Which file a line is in is told from 16 on; before there is only one. */
+const hbaSql = ({ names }: ServerSummary): string => `
+SELECT ${names.hexOf("coalesce(to_jsonb(r) ->> 'file_name', s.setting)")} AS file_hex,
+       line_number AS line, error
+FROM pg_hba_file_rules AS r LEFT JOIN pg_settings AS s ON s.name = 'hba_file'
+WHERE error IS NOT NULL ORDER BY line_number`;
 
-const hbaRow = z.object({ line: z.number(), error: z.string() });
+const hbaRow = z.object({ file_hex: z.nullable(z.string()), line: z.number(), error: z.string() });
+
+async function readHbaErrors(query: RunQuery, server: ServerSummary): Promise<readonly HbaError[]> {
+  const rows = await jsonRows(query, hbaSql(server), hbaRow);
+  return rows.map(({ file_hex, line, error }) => ({
+    file: file_hex === null ? undefined : server.names.show(file_hex),
+    line,
+    error,
+  }));
+}
 
 export async function readServerState(
   query: RunQuery,
@@ -77,6 +91,6 @@ export async function readServerState(
     sessions: found.sessions,
     standbys: standbys.map(({ name_hex }) => server.names.show(name_hex)),
     hasPhysicalSlots: found.physical_slots > 0,
-    hbaErrors: found.may_read_hba ? await jsonRows(query, HBA_SQL, hbaRow) : undefined,
+    hbaErrors: found.may_read_hba ? await readHbaErrors(query, server) : undefined,
   };
 }

@@ -3,7 +3,7 @@
 import type { RunQuery } from '../catalog/catalog-connection.ts';
 import { readServerSummary, type ServerSummary } from '../catalog/server-summary.ts';
 import { type Finding, worstFirst } from '../findings/finding.ts';
-import { readIdentities } from '../identity/report.ts';
+import { type IdentityFacts, identityReport, readIdentityFacts } from '../identity/report.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { readSlotSettings, readSlots } from '../slots/read-slots.ts';
 import type { Check, Unreadable } from './check.ts';
@@ -39,8 +39,9 @@ export async function readDoctorReport(
 
 async function readFacts(query: RunQuery, request: DoctorRequest): Promise<DoctorFacts> {
   const server = await readServerSummary(query);
-  const [slot] = request.slot === undefined ? [] : await readSlots(query, server, [request.slot]);
-  const publications = await readPublications(query, server, request.publications);
+  const slots = await readSlots(query, server);
+  const identities = await readIdentityFacts(query, server);
+  const publications = await readPublications(query, server, identities, request.publications);
   return {
     request,
     server,
@@ -48,23 +49,24 @@ async function readFacts(query: RunQuery, request: DoctorRequest): Promise<Docto
     state: await readServerState(query, server),
     role: await readRole(query, server),
     publications,
-    identities: await readPublishedIdentities(query, server, publications),
+    identities: publishedIdentities(server, identities, publications),
     transactions: await readTransactions(query, server),
     slotSettings: await readSlotSettings(query),
-    slot,
+    slots,
+    slot: slots.find(({ name }) => name === request.slot),
     // last: what is in use is counted without it
     access: await readAccess(query, request.connection),
   };
 }
 
-async function readPublishedIdentities(
-  query: RunQuery,
+function publishedIdentities(
   server: ServerSummary,
+  facts: IdentityFacts,
   { chosen }: PublicationFacts,
-): Promise<DoctorFacts['identities']> {
+): DoctorFacts['identities'] {
   if (chosen.length === 0) return undefined;
   const publications = chosen.map(({ name }) => name);
-  return await readIdentities(query, server, { publications, tables: [] });
+  return identityReport(server, facts, { publications, tables: [] });
 }
 
 export function doctorReport(facts: DoctorFacts, limits: Limits): DoctorReport {

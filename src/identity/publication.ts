@@ -31,10 +31,10 @@ export interface Publication {
 }
 
 /** That a publication has a table. */
-export interface Published {
+export interface Published<T extends TableOutline = Table> {
   readonly publication: Publication;
   /** Whose name and shape the rows have: the table's own, or its root's. */
-  readonly as: Table;
+  readonly as: T;
   readonly member: PublicationMember | undefined;
 }
 
@@ -57,11 +57,11 @@ export function publishedAs(
 }
 
 /** Every publication that has the table; `tables` holds it and its ancestors. */
-export function publishedBy(
-  table: Table,
+export function publishedBy<T extends TableOutline>(
+  table: T,
   publications: readonly Publication[],
-  tables: ReadonlyMap<number, Table>,
-): readonly Published[] {
+  tables: ReadonlyMap<number, T>,
+): readonly Published<T>[] {
   return publications.flatMap((publication) => {
     const as = tables.get(publishedAs(publication, table, tables) ?? 0);
     if (as === undefined) return [];

@@ -3,7 +3,7 @@
 
 import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
-import type { ServerSummary } from '../catalog/server-summary.ts';
+import type { Catalog } from '../catalog/catalog-names.ts';
 import { collected, flag, id, numbers } from './catalog-rows.ts';
 import { OPERATIONS, type Publication, type PublicationMember } from './publication.ts';
 
@@ -24,7 +24,7 @@ const publicationRow = z.object({
   generated: z.nullable(flag),
 });
 
-const publicationsSql = ({ major, names }: ServerSummary): string => `
+const publicationsSql = ({ major, names }: Catalog): string => `
 SELECT oid AS id, ${names.hexOf('pubname')} AS name_hex, puballtables AS all_tables,
        pubinsert AS insert, pubupdate AS update, pubdelete AS delete,
        ${major >= FIRST_WITH_TRUNCATE ? 'pubtruncate' : 'false'} AS truncate,
@@ -34,15 +34,15 @@ FROM pg_publication ORDER BY pubname;`;
 
 export async function readPublications(
   query: RunQuery,
-  server: ServerSummary,
+  catalog: Catalog,
 ): Promise<readonly Publication[]> {
-  const [rows = []] = await query(publicationsSql(server));
-  const members = await readMembers(query, server);
-  const schemas = await readSchemas(query, server);
+  const [rows = []] = await query(publicationsSql(catalog));
+  const members = await readMembers(query, catalog);
+  const schemas = await readSchemas(query, catalog);
   return rows.map((each) => {
     const row = publicationRow.parse(each);
     return {
-      name: server.names.show(row.name_hex),
+      name: catalog.names.show(row.name_hex),
       allTables: row.all_tables,
       operations: OPERATIONS.filter((operation) => row[operation]),
       viaRoot: row.via_root,
@@ -66,7 +66,7 @@ const FILTER_COLUMNS = `
   coalesce((SELECT string_agg(found[1], ' ')
             FROM regexp_matches(prqual::text, ':varattno ([0-9]+)', 'g') AS found), '')`;
 
-function membersSql({ major, names }: ServerSummary): string {
+function membersSql({ major, names }: Catalog): string {
   const has = major >= FIRST_WITH_FILTERS;
   return `
 SELECT prpubid AS publication_id, prrelid AS table_id,
@@ -81,14 +81,14 @@ type Members = readonly (readonly [number, PublicationMember])[];
 /** By the id of the publication. */
 async function readMembers(
   query: RunQuery,
-  server: ServerSummary,
+  catalog: Catalog,
 ): Promise<ReadonlyMap<number, Members>> {
-  const [rows = []] = await query(membersSql(server));
+  const [rows = []] = await query(membersSql(catalog));
   return collected(
     rows.map((each) => {
       const row = memberRow.parse(each);
       const member = {
-        filter: row.filter_hex === null ? undefined : server.names.show(row.filter_hex),
+        filter: row.filter_hex === null ? undefined : catalog.names.show(row.filter_hex),
         filterColumns: row.filter_columns,
         columns: row.columns ?? undefined,
       };
@@ -101,7 +101,7 @@ const schemaRow = z.object({ publication_id: id, schema_id: id });
 
 async function readSchemas(
   query: RunQuery,
-  { major }: ServerSummary,
+  { major }: Catalog,
 ): Promise<ReadonlyMap<number, readonly number[]>> {
   if (major < FIRST_WITH_FILTERS) return new Map();
   const [rows = []] = await query(

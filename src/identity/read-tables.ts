@@ -4,6 +4,7 @@
 
 import * as z from 'zod/mini';
 import type { RunQuery } from '../catalog/catalog-connection.ts';
+import type { Catalog } from '../catalog/catalog-names.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
 import { amount, collected, flag, id, numbers } from './catalog-rows.ts';
 import type { Column, Index, ReplicaIdentity, Table, TableOutline } from './table.ts';
@@ -29,7 +30,7 @@ const outlineRow = z.object({
   parent: z.nullable(id),
 });
 
-const outlinesSql = ({ names }: ServerSummary): string => `
+const outlinesSql = ({ names }: Catalog): string => `
 SELECT c.oid AS id, c.relnamespace AS schema_id, ${names.hexOf('n.nspname')} AS schema_hex,
        ${names.hexOf('c.relname')} AS name_hex, c.relkind = 'p' AS partitioned,
        c.relpersistence = 'u' AS unlogged, c.relreplident AS identity, i.inhparent AS parent
@@ -43,12 +44,12 @@ ORDER BY n.nspname, c.relname;`;
 /** Every table that is not the system's or temporary, by name. */
 export async function readOutlines(
   query: RunQuery,
-  server: ServerSummary,
+  catalog: Catalog,
 ): Promise<readonly TableOutline[]> {
-  const [rows = []] = await query(outlinesSql(server));
+  const [rows = []] = await query(outlinesSql(catalog));
   const found = rows.map((row) => outlineRow.parse(row));
   const parents = new Map(found.map((row) => [row.id, row.parent]));
-  const { names } = server;
+  const { names } = catalog;
   return found.map((row) => ({
     id: row.id,
     schemaId: row.schema_id,

@@ -42,6 +42,18 @@ export interface IdentityReport {
 
 const EVERYTHING: IdentityScope = { publications: [], tables: [] };
 
+/** What a database has, as far as it decides what is sent of an old row. */
+export interface IdentityFacts {
+  /** All of them. */
+  readonly publications: readonly Publication[];
+  /** Every table, by id. */
+  readonly outlines: ReadonlyMap<number, TableOutline>;
+  /** Those of a scope with what they are partitions of, by id. */
+  readonly tables: ReadonlyMap<number, Table>;
+  /** Since the counters of changes began, as far as known. */
+  readonly days: number | undefined;
+}
+
 /**
  * Needs no privilege but CONNECT: catalogs are open to everybody, and statistics are left out.
  * @throws PgtailError if a publication or a table of the scope does not exist
@@ -52,32 +64,45 @@ export async function readIdentities(
   scope: IdentityScope = EVERYTHING,
   measure?: MeasurePrices,
 ): Promise<IdentityReport> {
-  const publications = await readPublications(query, server);
-  const outlines = new Map((await readOutlines(query, server)).map((each) => [each.id, each]));
-  const wanted = inScope(outlines, publications, scope);
-  const ids = new Set(wanted.flatMap(({ id, ancestors }) => [id, ...ancestors]));
-  const read = await readTables(
-    query,
-    server,
-    [...outlines.values()].filter(({ id }) => ids.has(id)),
-  );
-  const tables = new Map(read.map((table) => [table.id, table]));
-  const shown = wanted.map(({ id }) => tables.get(id)).filter((table) => table !== undefined);
-  const days = await readDaysCounted(query, server);
-  const measured = (await measure?.(shown)) ?? new Map<number, Measurement>();
-  const facts = { publications, tables, asked: scope.publications, days, measured };
-  return identityReport(
-    server,
-    scope,
-    shown.map((table) => tableIdentity(table, facts)),
-  );
+  const facts = await readIdentityFacts(query, server, scope);
+  return identityReport(server, facts, scope, await measure?.(tablesInScope(facts, scope)));
 }
 
-function identityReport(
+/**
+ * A few queries, however many tables there are.
+ * @throws PgtailError if a publication or a table of the scope does not exist
+ */
+export async function readIdentityFacts(
+  query: RunQuery,
   server: ServerSummary,
+  scope: IdentityScope = EVERYTHING,
+): Promise<IdentityFacts> {
+  const publications = await readPublications(query, server);
+  const outlines = byId(await readOutlines(query, server));
+  const wanted = inScope({ publications, outlines }, scope);
+  const ids = new Set(wanted.flatMap(({ id, ancestors }) => [id, ...ancestors]));
+  const toRead = [...outlines.values()].filter(({ id }) => ids.has(id));
+  const tables = byId(await readTables(query, server, toRead));
+  return { publications, outlines, tables, days: await readDaysCounted(query, server) };
+}
+
+const byId = <T extends TableOutline>(tables: readonly T[]): ReadonlyMap<number, T> =>
+  new Map(tables.map((table) => [table.id, table]));
+
+/**
+ * The scope may be smaller than that which the facts were read for.
+ * @throws PgtailError if a publication or a table of it does not exist
+ */
+export function identityReport(
+  server: ServerSummary,
+  facts: IdentityFacts,
   scope: IdentityScope,
-  tables: readonly TableIdentity[],
+  measured: ReadonlyMap<number, Measurement> = new Map(),
 ): IdentityReport {
+  const asked = scope.publications;
+  const tables = tablesInScope(facts, scope).map((table) =>
+    tableIdentity(table, { ...facts, asked, measured }),
+  );
   const isHidden = tables.some(
     ({ table, price }) => !table.partitioned && price.unknown === 'not readable',
   );
@@ -90,9 +115,14 @@ function identityReport(
   };
 }
 
+function tablesInScope(facts: IdentityFacts, scope: IdentityScope): readonly Table[] {
+  return inScope(facts, scope)
+    .map(({ id }) => facts.tables.get(id))
+    .filter((table) => table !== undefined);
+}
+
 function inScope(
-  outlines: ReadonlyMap<number, TableOutline>,
-  publications: readonly Publication[],
+  { publications, outlines }: Pick<IdentityFacts, 'publications' | 'outlines'>,
   scope: IdentityScope,
 ): readonly TableOutline[] {
   const asked = scope.publications.map((name) => named(name, publications));

@@ -12,6 +12,8 @@ export interface RowCounts {
   readonly insert: number;
   readonly update: number;
   readonly delete: number;
+  /** 0 or 1: none is counted, but a table that got a new file and has no rows left tells of one. */
+  readonly truncate: number;
 }
 
 export interface TableActivity {
@@ -21,6 +23,9 @@ export interface TableActivity {
   readonly quoted: string;
   /** Written to the WAL: neither unlogged nor temporary. */
   readonly isLogged: boolean;
+  /** TRUNCATE gives it a new one, as all that rewrites a table does; 0 where none is sent (10). */
+  readonly file: number;
+  readonly isEmpty: boolean;
   readonly rows: RowCounts;
 }
 
@@ -62,6 +67,8 @@ const tableRow = z.object({
   name_hex: z.string(),
   quoted_hex: z.string(),
   persistence: z.string(),
+  file: z.coerce.number(),
+  live: z.coerce.number(),
   ins: z.coerce.number(),
   upd: z.coerce.number(),
   del: z.coerce.number(),
@@ -80,15 +87,18 @@ const openRow = z.object({
   age: z.coerce.number(),
 });
 
+const FIRST_WITH_TRUNCATE = 11;
+
 /** A standby counts no rows: they were written elsewhere. */
-const activitySql = (walsender: number, { names }: Catalog): string => `
+const activitySql = (walsender: number, { major, names }: Catalog): string => `
 SELECT ${WAL_END_SQL} AS wal_end,
        (SELECT sent_lsn FROM pg_stat_replication WHERE pid = ${walsender}) AS decoded,
        pg_has_role(current_user, 'pg_read_all_stats', 'MEMBER') AS sees_others;
 SELECT s.relid AS id, ${names.hexOf('s.schemaname')} AS schema_hex,
        ${names.hexOf('s.relname')} AS name_hex,
        ${names.hexOf("format('%I.%I', s.schemaname, s.relname)")} AS quoted_hex,
-       c.relpersistence AS persistence,
+       c.relpersistence AS persistence, s.n_live_tup AS live,
+       ${major >= FIRST_WITH_TRUNCATE ? 'c.relfilenode' : '0'} AS file,
        s.n_tup_ins AS ins, s.n_tup_upd AS upd, s.n_tup_del AS del
 FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
 WHERE s.n_tup_ins + s.n_tup_upd + s.n_tup_del > 0 AND c.relkind = 'r';
@@ -142,7 +152,9 @@ function tableActivity(
     name: names.show(row.name_hex),
     quoted: names.show(row.quoted_hex),
     isLogged: row.persistence === 'p',
-    rows: { insert: row.ins, update: row.upd, delete: row.del },
+    file: row.file,
+    isEmpty: row.live === 0,
+    rows: { insert: row.ins, update: row.upd, delete: row.del, truncate: 0 },
   };
 }
 

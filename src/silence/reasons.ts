@@ -1,12 +1,12 @@
 // Why nothing arrives although the server writes: from what changed between two looks at it.
 
+import type { Operation } from '../identity/publication.ts';
 import type { Lsn } from '../lsn.ts';
 import type { Activity, OpenWriter, RowCounts, TableActivity } from './activity.ts';
 import type { PublishedTable } from './published.ts';
 
 export type RowOp = keyof RowCounts;
-const ROW_OPS: readonly RowOp[] = ['insert', 'update', 'delete'];
-const PUBLISHED_OPS = [...ROW_OPS, 'truncate'] as const;
+const ROW_OPS: readonly RowOp[] = ['insert', 'update', 'delete', 'truncate'];
 
 export type SilenceReason =
   | { readonly kind: 'not logged'; readonly table: string; readonly rows: RowCounts }
@@ -18,7 +18,7 @@ export type SilenceReason =
       readonly count: number;
       readonly publication: string;
       /** What it publishes so far. */
-      readonly published: readonly (RowOp | 'truncate')[];
+      readonly published: readonly Operation[];
     }
   | {
       readonly kind: 'row filter';
@@ -74,7 +74,7 @@ export function changedTables(
   after: Activity,
 ): ReadonlyMap<number, TableActivity> {
   const changed = [...after.tables].flatMap(([id, table]) => {
-    const rows = difference(table.rows, before.tables.get(id)?.rows);
+    const rows = difference(table, before.tables.get(id));
     return total(rows) > 0 ? [[id, { ...table, rows }] as const] : [];
   });
   changed.sort(([, a], [, b]) => total(b.rows) - total(a.rows));
@@ -132,9 +132,8 @@ function tableReasons(
   const reasons: SilenceReason[] = [];
   const rest = { ...rows };
   for (const op of ROW_OPS.filter((each) => rows[each] > 0)) {
-    if (published.some((each) => each[op])) continue;
-    const { publication } = published[0]!;
-    const sent = PUBLISHED_OPS.filter((each) => published[0]![each]);
+    if (published.some(({ operations }) => operations.includes(op))) continue;
+    const { publication, operations } = published[0]!;
     const count = rows[op];
     rest[op] = 0;
     reasons.push({
@@ -143,7 +142,7 @@ function tableReasons(
       op,
       count,
       publication,
-      published: sent,
+      published: operations,
     });
   }
   const hidden = { ...rest };
@@ -151,7 +150,8 @@ function tableReasons(
     if (published.some(({ sentAs }) => isPrinted(sentAs, op))) hidden[op] = 0;
   }
   if (total(hidden) > 0) reasons.push({ kind: 'not selected', table: quoted, rows: hidden });
-  const shown = difference(rest, hidden);
+  // of a TRUNCATE that is sent there is no more to say: no filter leaves it out
+  const shown = { ...minus(rest, hidden), truncate: 0 };
   if (total(shown) === 0) return reasons;
   const filtering = published.find(({ rowFilter }) => rowFilter !== undefined);
   const isFiltered = published.every(({ rowFilter }) => rowFilter !== undefined);
@@ -173,13 +173,23 @@ function otherDatabases(before: Activity, after: Activity): SilenceReason[] {
   return databases.length > 0 ? [{ kind: 'other databases', databases }] : [];
 }
 
-export const total = (rows: RowCounts): number => rows.insert + rows.update + rows.delete;
+export const total = (rows: RowCounts): number => ROW_OPS.reduce((sum, op) => sum + rows[op], 0);
+
+function difference(now: TableActivity, then: TableActivity | undefined): RowCounts {
+  const isTruncated = then !== undefined && then.file !== now.file && now.isEmpty;
+  return { ...minus(now.rows, then?.rows), truncate: isTruncated ? 1 : 0 };
+}
 
 /** Statistics that were reset meanwhile begin anew. */
-function difference(now: RowCounts, then: RowCounts | undefined): RowCounts {
+function minus(now: RowCounts, then: RowCounts | undefined): RowCounts {
   const since = (op: RowOp): number => {
     const past = then?.[op] ?? 0;
     return now[op] >= past ? now[op] - past : now[op];
   };
-  return { insert: since('insert'), update: since('update'), delete: since('delete') };
+  return {
+    insert: since('insert'),
+    update: since('update'),
+    delete: since('delete'),
+    truncate: since('truncate'),
+  };
 }

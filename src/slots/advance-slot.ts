@@ -73,12 +73,17 @@ function checkWritten(to: Lsn, { walEnd }: ServerSummary): void {
 const row = z.object({ end_lsn: z.string() });
 
 /** Returns where it stands then. */
-export async function advanceSlot(query: RunQuery, name: string, to: Lsn): Promise<Lsn> {
+export async function advanceSlot(
+  query: RunQuery,
+  { role }: ServerSummary,
+  name: string,
+  to: Lsn,
+): Promise<Lsn> {
   const target = `${quoteLiteral(name)}, '${formatLsn(to)}'`;
   const [[found] = []] = await query(
     `SELECT end_lsn FROM pg_replication_slot_advance(${target});`,
   ).catch((error) => {
-    throw changeSlotFailure(error, 'advance', name);
+    throw changeSlotFailure(error, 'advance', name, role);
   });
   return parseLsn(row.parse(found).end_lsn) ?? to;
 }

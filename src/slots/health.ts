@@ -15,13 +15,18 @@ const LAST_PART = 0.2;
  */
 const OLD_XMIN = 0.5;
 
-export function slotFindings(slot: Slot, settings: SlotSettings): readonly Finding[] {
+/** `all`: every slot of the server, which share its settings. */
+export function slotFindings(
+  slot: Slot,
+  settings: SlotSettings,
+  all: readonly Slot[],
+): readonly Finding[] {
   // nothing else matters for a slot that nobody can read
   const lost = invalidated(slot);
   if (lost !== undefined) return [lost];
   return [
     // each says the worst of what is kept, so one is enough
-    closeToBeingLost(slot, settings) ??
+    closeToBeingLost(slot, settings, all) ??
       inactiveRetainsWal(slot, settings) ??
       activeRetainsWal(slot, settings),
     closeToIdleTimeout(slot, settings),
@@ -65,7 +70,11 @@ function invalidated(slot: Slot): Finding | undefined {
 }
 
 /** WAL is removed at a checkpoint: until then a slot that is too far behind may still catch up. */
-function closeToBeingLost(slot: Slot, settings: SlotSettings): Finding | undefined {
+function closeToBeingLost(
+  slot: Slot,
+  settings: SlotSettings,
+  all: readonly Slot[],
+): Finding | undefined {
   const { maxSlotWalKeepSize: limit } = settings;
   const { safeWal } = slot;
   if (limit === undefined || safeWal === undefined) return undefined;
@@ -80,7 +89,7 @@ function closeToBeingLost(slot: Slot, settings: SlotSettings): Finding | undefin
       : `${shown(slot)} keeps ${formatSize(slot.retained ?? 0)} of WAL${reader}: ${formatSize(safeWal)} more, and it is beyond ${size}`,
     consequence: 'then it is invalidated, and its consumer needs a new copy of the data',
     fix: [
-      `ALTER SYSTEM SET max_slot_wal_keep_size = '${moreThan(slot, limit)}MB'; -- gains time, if the disk has the room: its consumer must catch up`,
+      `ALTER SYSTEM SET max_slot_wal_keep_size = '${enoughFor(all, limit)}MB'; -- gains time, if the disk has the room: its consumer must catch up`,
       RELOAD,
     ],
   });
@@ -88,9 +97,10 @@ function closeToBeingLost(slot: Slot, settings: SlotSettings): Finding | undefin
 
 const MB = 1024 ** 2;
 
-/** Twice what it keeps or may keep, whichever is more. */
-function moreThan({ retained = 0 }: Slot, limit: number): number {
-  return Math.ceil((Math.max(retained, limit) * 2) / MB);
+/** Twice what a slot keeps or may keep, whichever is most: one setting must do for all of them. */
+function enoughFor(slots: readonly Slot[], limit: number): number {
+  const most = Math.max(limit, ...slots.map(({ retained = 0 }) => retained));
+  return Math.ceil((most * 2) / MB);
 }
 
 function closeToIdleTimeout(slot: Slot, { idleTimeout }: SlotSettings): Finding | undefined {
@@ -135,17 +145,23 @@ function inactiveRetainsWal(slot: Slot, settings: SlotSettings): Finding | undef
 const growsTo = ({ maxSlotWalKeepSize = 0 }: SlotSettings): string =>
   `to max_slot_wal_keep_size (${formatSize(maxSlotWalKeepSize)}), then the slot is lost`;
 
+const OPEN_TRANSACTIONS_SQL =
+  'SELECT pid::text AS pid, xact_start, state FROM pg_stat_activity WHERE backend_xid IS NOT NULL ' +
+  `UNION ALL SELECT gid, prepared, 'prepared' FROM pg_prepared_xacts ORDER BY xact_start`;
+
 function activeRetainsWal(slot: Slot, settings: SlotSettings): Finding | undefined {
   const { reader } = slot;
   if (reader === undefined || !keepsMuch(slot, settings)) return undefined;
   const end = settings.maxSlotWalKeepSize === undefined ? FULL_DISK : growsTo(settings);
   const who = reader.application === undefined ? '' : ` (${reader.application})`;
+  const position = slot.kind === 'logical' ? 'confirmed_flush_lsn' : 'restart_lsn';
   return finding(slot, 'slot-active-retains-wal', {
     severity: 'warning',
     fact: `${shown(slot)} keeps ${formatSize(slot.retained ?? 0)} of WAL although PID ${reader.pid}${who} reads it`,
     consequence: `its consumer is slow, does not acknowledge, or a transaction is open for long; if the WAL grows: ${end}`,
     fix: [
-      `SELECT pid, xact_start, state FROM pg_stat_activity WHERE backend_xid IS NOT NULL ORDER BY xact_start; -- end what is open for long; if nothing is, look at the consumer`,
+      `${OPEN_TRANSACTIONS_SQL}; -- end what is open for long`,
+      `SELECT ${position} FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(slot.name)}; -- if nothing is: while that stays, the consumer acknowledges nothing; end what keeps it waiting`,
     ],
   });
 }

@@ -29,7 +29,7 @@ export function slotsReport(
   settings: SlotSettings,
   found: readonly Slot[],
 ): SlotsReport {
-  const findingsOf = new Map(found.map((slot) => [slot, slotFindings(slot, settings)]));
+  const findingsOf = new Map(found.map((slot) => [slot, slotFindings(slot, settings, found)]));
   const rank = (slot: Slot): number => slotRank(findingsOf.get(slot)!);
   const slots = found.toSorted(
     (a, b) => rank(a) - rank(b) || (b.retained ?? 0) - (a.retained ?? 0),

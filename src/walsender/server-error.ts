@@ -16,6 +16,8 @@ interface ServerReport {
   readonly hint?: string | undefined;
   /** The CONTEXT: while decoding, the position that is being decoded. */
   readonly where?: string | undefined;
+  /** The C function that refused: unlike the message it is in no language. */
+  readonly routine?: string | undefined;
 }
 
 export function isServerReport(error: unknown): error is ServerReport {
@@ -89,6 +91,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export interface ConnectAttempt {
   readonly address: string;
   readonly user: string;
+  readonly database: string;
   readonly timeZone: string;
 }
 
@@ -114,7 +117,8 @@ function noTls(address: string): PgtailError {
   });
 }
 
-function refused(error: ServerReport, { address, user, timeZone }: ConnectAttempt): PgtailError {
+function refused(error: ServerReport, attempt: ConnectAttempt): PgtailError {
+  const { address, timeZone } = attempt;
   const before = `cannot connect to ${address}`;
   switch (error.code) {
     case SQLSTATE.invalidParameterValue:
@@ -135,12 +139,7 @@ function refused(error: ServerReport, { address, user, timeZone }: ConnectAttemp
         'a database whose encoding cannot be converted to UTF8 cannot be read',
       );
     case SQLSTATE.insufficientPrivilege:
-      return reported(
-        error,
-        EXIT.notReady,
-        `role ${JSON.stringify(user)} may not replicate`,
-        `as a superuser: ALTER ROLE ${quoteIdentifier(user)} REPLICATION;`,
-      );
+      return denied(error, attempt);
     case SQLSTATE.tooManyConnections:
     case SQLSTATE.configurationLimit:
       return reported(
@@ -176,6 +175,38 @@ function refused(error: ServerReport, { address, user, timeZone }: ConnectAttemp
       return reported(error, EXIT.connection, before);
   }
 }
+
+/** One SQLSTATE for a missing CONNECT, a missing REPLICATION, and settings that need more. */
+function denied(error: ServerReport, { address, user, database }: ConnectAttempt): PgtailError {
+  const role = `role ${JSON.stringify(user)}`;
+  switch (error.routine ?? likelyRoutine(error, database)) {
+    case 'CheckMyDatabase':
+      return reported(
+        error,
+        EXIT.notReady,
+        `${role} may not connect to database ${JSON.stringify(database)}`,
+        `as its owner or a superuser: GRANT CONNECT ON DATABASE ${quoteIdentifier(database)} TO ${quoteIdentifier(user)};`,
+      );
+    case 'InitPostgres':
+      return reported(
+        error,
+        EXIT.notReady,
+        `${role} may not replicate`,
+        `as a superuser: ALTER ROLE ${quoteIdentifier(user)} REPLICATION;`,
+      );
+    default:
+      return reported(
+        error,
+        EXIT.notReady,
+        `cannot connect to ${address}`,
+        'PGOPTIONS, or options= of the connection string, sets what this role may not set',
+      );
+  }
+}
+
+/** What stands in between may leave it out. */
+const likelyRoutine = ({ message }: ServerReport, database: string): string =>
+  message.includes(`"${database}"`) ? 'CheckMyDatabase' : 'InitPostgres';
 
 /** The message may be translated, but not these. */
 const isAboutTimeZone = ({ message }: ServerReport, timeZone: string): boolean =>
@@ -215,11 +246,12 @@ export function copySlotFailure(error: unknown, slot: string): PgtailError {
   );
 }
 
-/** A failed pg_drop_replication_slot or pg_replication_slot_advance. */
+/** A failed pg_drop_replication_slot or pg_replication_slot_advance; `role` is the present one. */
 export function changeSlotFailure(
   error: unknown,
   what: 'drop' | 'advance',
   slot: string,
+  role: string,
 ): PgtailError {
   const before = `cannot ${what} slot ${JSON.stringify(slot)}`;
   if (!isServerReport(error)) return lost(error, before);
@@ -230,11 +262,17 @@ export function changeSlotFailure(
     case SQLSTATE.notInPrerequisiteState:
       return reported(error, EXIT.slot, before);
     case SQLSTATE.insufficientPrivilege:
-      return reported(error, EXIT.notReady, before, 'as a superuser: ALTER ROLE … REPLICATION;');
+      return reported(error, EXIT.notReady, before, slotPrivilege(error, role));
     default:
       return reported(error, isTransient(error) ? EXIT.failure : EXIT.notReady, before);
   }
 }
+
+/** That the function itself may not be run is said by the server's own words. */
+const slotPrivilege = ({ routine }: ServerReport, role: string): string | undefined =>
+  routine === 'aclcheck_error'
+    ? undefined
+    : `as a superuser: ALTER ROLE ${quoteIdentifier(role)} REPLICATION;`;
 
 /** A failed START_REPLICATION. */
 export function startFailure(error: unknown, slot: string): PgtailError {

@@ -112,8 +112,7 @@ export class ReplicationSession {
         ReplicationSession.#open(settings, ssl, onNotice),
       );
     } catch (error) {
-      const { user, timeZone } = settings;
-      throw connectFailure(error, { address: serverAddress(settings), user, timeZone });
+      throw connectFailure(error, { ...settings, address: serverAddress(settings) });
     }
   }
 

@@ -1,10 +1,13 @@
 // `pgtail slots` on a terminal: the list, the picture that is drawn again, and questions.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PGTAIL, PgtailProcess, shellWords } from '../support/pgtail.ts';
-import { runOnTerminal, startOnTerminal } from '../support/pty.ts';
+import { PGTAIL, PgtailProcess, shellWords, startPgtail } from '../support/pgtail.ts';
+import { runOnTerminal, startOnTerminal, temporaryFolder } from '../support/pty.ts';
+import { startPrivateServer } from '../support/server.ts';
 import { Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -18,6 +21,15 @@ function answering(answers: string, args: readonly string[]): PgtailProcess {
   const command = shellWords([process.execPath, PGTAIL, ...args]);
   const script = shellWords(['script', '-qefc', command, '/dev/null']);
   return new PgtailProcess('bash', ['-c', `printf ${shellWords([answers])} | ${script}`], {
+    env: { TERM: 'xterm-256color', SHELL: '/bin/sh' },
+  });
+}
+
+/** `keyboard` is a named pipe. */
+function typedInto(keyboard: string, args: readonly string[]): PgtailProcess {
+  const command = shellWords([process.execPath, PGTAIL, ...args]);
+  const script = shellWords(['script', '-qefc', command, '/dev/null']);
+  return new PgtailProcess('bash', ['-c', `${script} < ${shellWords([keyboard])}`], {
     env: { TERM: 'xterm-256color', SHELL: '/bin/sh' },
   });
 }
@@ -71,6 +83,22 @@ describe.concurrent('slots --watch on a terminal', () => {
     expect((await child.exited).code).toBe(0);
   });
 
+  it('says above what was seen last that the server is away, until it is back', async () => {
+    await using own = await startPrivateServer();
+    const { host, port, user } = own;
+    const where = ['-h', host, '-p', String(port), '-U', user, '-d', 'postgres'];
+    await using child = startOnTerminal(['slots', '--watch', '0.1', ...where], { columns: 100 });
+    await child.output(/slots used/);
+    await own.shutDown('fast');
+    await child.output(/! [^\n]*connection refused[\s\S]*trying to connect again/);
+    expect(lastFrame(child)).toMatch(/as last seen:[\s\S]*slots used/);
+    await own.start();
+    await until(() => !lastFrame(child).includes('trying to connect again'));
+    expect(lastFrame(child)).toContain('slots used');
+    process.kill(await pidOf(child), 'SIGINT');
+    expect((await child.exited).code).toBe(0);
+  });
+
   it('leaves the terminal alone when it cannot begin', async () => {
     const args = ['slots', '--watch', '-h', '/nonexistent', '-d', 'shop', '-U', 'clerk'];
     const { code, screen } = await runOnTerminal(args);
@@ -78,6 +106,12 @@ describe.concurrent('slots --watch on a terminal', () => {
     expect(screen).not.toContain('\x1b');
   });
 });
+
+/** The latest that is complete. */
+function lastFrame({ stdout }: PgtailProcess): string {
+  const end = stdout.lastIndexOf('\x1b[J');
+  return stdout.slice(stdout.lastIndexOf('\x1b[H', end), end);
+}
 
 /** `script` has one child: the program. */
 async function pidOf(child: PgtailProcess): Promise<number> {
@@ -101,6 +135,34 @@ describe.concurrent('a question', () => {
     );
     expect(stdout).toContain(`dropped slot ${shop.slot}\r\nleft slot ${shop.slot}_2\r\n`);
     expect(await names(shop)).toEqual(asked.slice(1));
+  });
+
+  it('says what was dropped before one failed that was read meanwhile', async () => {
+    await using shop = await Shop.open();
+    const [first, second, third] = [1, 2, 3].map((n) => `${shop.slot}_${n}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const name of [first, second, third]) await shop.createSlot(name);
+    using folder = temporaryFolder();
+    const keyboard = join(folder.path, 'keyboard');
+    execFileSync('mkfifo', [keyboard]);
+    const args = ['slots', 'drop', first, second, third, ...shop.database.options];
+    await using child = typedInto(keyboard, args);
+    const typist = await open(keyboard, 'w');
+    await child.output(new RegExp(`drop slot ${first} `));
+    await using tail = startPgtail([...shop.database.options, '-S', second, '-P', 'shop']);
+    await tail.started();
+    await typist.write('y\ny\ny\n');
+    const { code, stdout } = await child.exited;
+    await typist.close();
+    expect(code).toBe(5);
+    expect(stdout).toContain(
+      `dropped slot ${first}\r\nleft slot ${second}\r\nleft slot ${third}\r\n`,
+    );
+    expect(stdout).toContain(`pgtail: slot "${second}" is being read by the consumer with PID`);
+    expect(await names(shop)).toEqual([shop.slot, second, third]);
   });
 
   it('that nobody answers is a no', async () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { startFakePooler } from '../support/fake-pooler.ts';
-import { startPrivateServer } from '../support/server.ts';
+import { sharedServer, startPrivateServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { Patient } from './patient.ts';
 
 let own: EmbeddedServer;
@@ -100,18 +101,51 @@ it('what refuses replication for another reason is quoted', async () => {
   });
 });
 
-it('a line of pg_hba.conf that is not understood is named', async () => {
+it('a line of pg_hba.conf that is not understood keeps the others from counting until it is corrected', async () => {
   const path = join(own.dataDirectory, 'pg_hba.conf');
   const before = readFileSync(path, 'utf8');
-  appendFileSync(path, 'host shop nobody\n');
-  const line = before.split('\n').length;
+  await patient.sql('CREATE ROLE guest LOGIN');
+  writeFileSync(path, `host all guest all reject\n${before}host shop nobody\n`);
+  const line = before.split('\n').length + 1;
   const finding = await patient.finding('pg-hba-error');
   expect(finding).toMatchObject({
     severity: 'warning',
     fact: expect.stringMatching(`^line ${line} of pg_hba.conf is not understood: `),
-    consequence: 'a reload changes nothing, and a restart fails',
-    fix: [`mend line ${line} of pg_hba.conf, and: SELECT pg_reload_conf();`],
+    consequence: 'a reload of that file changes nothing, and a restart fails',
+    fix: [`correct line ${line} of ${path}, or put a # before it`, 'SELECT pg_reload_conf();'],
   });
+  await patient.sql(finding.fix[1]!);
+  await patient.sql('SELECT 1', 'guest');
+  commentOut(path, line);
+  await patient.mend({ ...finding, fix: finding.fix.slice(1) });
+  const refusal = await until(() =>
+    patient.sql('SELECT 1', 'guest').then(
+      () => false,
+      (error: Error) => error.message,
+    ),
+  );
+  expect(refusal).toMatch(/pg_hba\.conf rejects/);
   writeFileSync(path, before);
-  expect(await patient.ids()).not.toContain('pg-hba-error');
+  await patient.sql('SELECT pg_reload_conf()');
+});
+
+function commentOut(path: string, line: number): void {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, lines.with(line - 1, `#${lines[line - 1]}`).join('\n'));
+}
+
+it.runIf(sharedServer().major >= 16)('the file that such a line is in is named', async () => {
+  const path = join(own.dataDirectory, 'pg_hba.conf');
+  const before = readFileSync(path, 'utf8');
+  const included = join(own.dataDirectory, 'guests.conf');
+  writeFileSync(included, 'host shop nobody\n');
+  appendFileSync(path, 'include guests.conf\n');
+  const finding = await patient.finding('pg-hba-error');
+  expect(finding).toMatchObject({
+    fact: expect.stringMatching('^line 1 of guests.conf is not understood: '),
+    fix: [`correct line 1 of ${included}, or put a # before it`, expect.anything()],
+  });
+  commentOut(included, 1);
+  await patient.mend({ ...finding, fix: finding.fix.slice(1) });
+  writeFileSync(path, before);
 });

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { Client, type ClientConfig } from 'pg';
 import { expect } from 'vitest';
+import type { RunQuery } from '../../src/catalog/catalog-connection.ts';
 import { openCatalog } from '../../src/catalog/open-catalog.ts';
 import { connectionSettings } from '../../src/connection/settings.ts';
 import { doctorDocument } from '../../src/doctor/document.ts';
@@ -41,6 +42,8 @@ export class Patient {
   readonly #place: Place;
   /** What an `export` in a fix has set. */
   readonly #env: Record<string, string> = {};
+  /** How many the latest examination took over its ordinary connection. */
+  queries = 0;
 
   constructor(place: Place) {
     this.#place = place;
@@ -68,7 +71,14 @@ export class Patient {
         encoding: question.encoding ?? env.PGTAIL_ENCODING,
       };
       const limits = { ...LIMITS, ...question.limits };
-      const report = await catalog.run((query) => readDoctorReport(query, request, limits));
+      this.queries = 0;
+      const report = await catalog.run((query) => {
+        const counting: RunQuery = (sql) => {
+          this.queries++;
+          return query(sql);
+        };
+        return readDoctorReport(counting, request, limits);
+      });
       doctorSchema.parse(JSON.parse(JSON.stringify(doctorDocument(report))));
       return report;
     } finally {

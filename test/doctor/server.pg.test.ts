@@ -4,6 +4,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
+import type { Finding } from '../../src/findings/finding.ts';
 import { sharedServer, startPrivateServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { Patient } from './patient.ts';
@@ -76,21 +77,26 @@ describe('the doctor on a server with bad settings', () => {
     await patient.mend(finding);
   });
 
-  it('sees that it would be one by any name, and the names are set', async () => {
-    await patient.sql(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'`);
-    await patient.sql('SELECT pg_reload_conf()');
-    const finding = await until(() => patient.finding('synchronous-standby').catch(() => null));
+  it('sees that it would be one by any name, and lets a COMMIT wait for none, or for those named', async () => {
+    const finding = await findingAt('ANY 1 (*)');
     expect(finding.fix).toEqual([
-      'name the standbys that a COMMIT is to wait for in synchronous_standby_names, in the place of *',
-    ]);
-    const byHand = [
-      `ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (berlin)'`,
+      `ALTER SYSTEM SET synchronous_standby_names = ''; -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in 'ANY 1 (berlin)'`,
       'SELECT pg_reload_conf();',
-    ];
-    await patient.mend({ ...finding, fix: byHand });
+    ]);
+    await patient.mend(finding);
+    const again = await findingAt('ANY 1 (*)');
+    const [, named] = /as in ('.*')$/.exec(again.fix[0]!)!;
+    const byName = `ALTER SYSTEM SET synchronous_standby_names = ${named}`;
+    await patient.mend({ ...again, fix: [byName, again.fix[1]!] });
     await patient.sql(`ALTER SYSTEM SET synchronous_standby_names = ''`);
     await patient.sql('SELECT pg_reload_conf()');
   });
+
+  async function findingAt(names: string): Promise<Finding> {
+    await patient.sql(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await patient.sql('SELECT pg_reload_conf()');
+    return await until(() => patient.finding('synchronous-standby').catch(() => null));
+  }
 
   it('sees that there is no room for another slot', async () => {
     const asked = await patient.finding('no-free-slot', { slot: 'audit' });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { type PgtailProcess, startPgtail } from '../support/pgtail.ts';
-import { sharedServer } from '../support/server.ts';
+import { type SharedServer, sharedServer, startPrivateServer } from '../support/server.ts';
 import { Shop } from '../support/tail.ts';
 import { until } from '../support/until.ts';
 
@@ -11,8 +11,8 @@ const TABLES = `
   CREATE UNLOGGED TABLE carts (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);`;
 
 /** The shop's tables without a publication of all of them. */
-async function openShop(publication: string): Promise<Shop> {
-  const shop = await Shop.open();
+async function openShop(publication: string, server?: SharedServer): Promise<Shop> {
+  const shop = await Shop.open(server);
   await shop.database.sql(TABLES);
   await shop.database.sql('DROP PUBLICATION shop');
   await shop.database.sql(publication);
@@ -87,6 +87,20 @@ describe.concurrent('a silence in which the server writes', () => {
     await child.output(/"op":"update"/);
   });
 
+  it.runIf(sharedServer().major >= 11)('names a TRUNCATE that is not published', async () => {
+    await using shop = await openShop(`${PUBLISHED} WITH (publish = 'insert')`);
+    await run(shop, 'INSERT INTO orders VALUES (1)');
+    await using child = await tailOf(shop);
+    await child.output(/"op":"commit"/);
+    const told = await toldAfter(child, shop, 'TRUNCATE orders', /public\.orders: .*/);
+    expect(told).toMatch(
+      /: perhaps a TRUNCATE, but publication "shop" does not publish truncates \(.*\)$/,
+    );
+    await shop.database.sql(/\((ALTER .*\))\)$/.exec(told)![1]!);
+    await run(shop, 'TRUNCATE orders');
+    await child.output(/"op":"truncate"/);
+  });
+
   it('names an unlogged table', async () => {
     await using shop = await openShop(PUBLISHED);
     await using child = await tailOf(shop);
@@ -103,6 +117,19 @@ describe.concurrent('a silence in which the server writes', () => {
     expect(told).toContain(
       'none of which passed the row filter of publication "shop": (id > 1000000)',
     );
+  });
+
+  it.runIf(sharedServer().major >= 15)('names the row filter of the root', async () => {
+    await using shop = await openShop(PUBLISHED);
+    await shop.database.sql(`
+      CREATE TABLE days (day int) PARTITION BY RANGE (day);
+      CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (0) TO (1000000);
+      DROP PUBLICATION shop;
+      CREATE PUBLICATION shop FOR TABLE days WHERE (day > 1000)
+        WITH (publish = 'insert', publish_via_partition_root = true)`);
+    await using child = await tailOf(shop);
+    const told = await toldAfter(child, shop, 'INSERT INTO days VALUES (1)', /\.days_1: .*/);
+    expect(told).toContain('the row filter of publication "shop": (day > 1000)');
   });
 
   it('names what --table leaves out', async () => {
@@ -148,6 +175,39 @@ describe.concurrent('a silence in which the server writes', () => {
     expect(told).toMatch(/inserts?, most likely rolled back$/);
   });
 });
+
+it('a decoder that is behind is named with its position, and then goes on', async () => {
+  await using own = await startPrivateServer();
+  await using shop = await openShop(PUBLISHED, own);
+  await using child = await tailOf(shop);
+  const walsender = await walsenderOf(shop);
+  // it waits for WAL and holds nothing that others need
+  process.kill(walsender, 'SIGSTOP');
+  try {
+    await shop.database.sql(`INSERT INTO orders SELECT generate_series(1, 10000)`);
+    const told = await toldAfter(child, shop, 'CHECKPOINT', /the server still reads its WAL .*/);
+    const [row] = await shop.database.query<{ sent: string }>(
+      'SELECT sent_lsn::text AS sent FROM pg_stat_replication WHERE pid = $1',
+      [walsender],
+    );
+    expect(told).toMatch(/^the server still reads its WAL at .*, with [\d.]+ (kB|MB) to go$/);
+    expect(told).toContain(` at ${row!.sent}, `);
+    expect(child.stderr).not.toMatch(/public\.orders/);
+  } finally {
+    process.kill(walsender, 'SIGCONT');
+  }
+  await child.output(/"id":10000\b/);
+});
+
+async function walsenderOf({ database, slot }: Shop): Promise<number> {
+  return await until(async () => {
+    const [row] = await database.query<{ pid: number | null }>(
+      'SELECT active_pid AS pid FROM pg_replication_slots WHERE slot_name = $1',
+      [slot],
+    );
+    return row?.pid;
+  });
+}
 
 it('nothing is said with --quiet', async () => {
   await using shop = await openShop(PUBLISHED);

@@ -140,6 +140,30 @@ describe.concurrent('slots drop', () => {
     expect(await slotNames(shop)).toEqual([shop.slot, other]);
   });
 
+  it('says what a role lacks to do it, and then can', async () => {
+    await using shop = await Shop.open();
+    const role = `${shop.database.name}_clerk`;
+    await shop.database.sql(`CREATE ROLE ${role} LOGIN`);
+    try {
+      const args = ['slots', 'drop', shop.slot, '--yes', ...shop.database.options, '-U', role];
+      const execute = 'EXECUTE ON FUNCTION pg_drop_replication_slot(name)';
+      const refused = await runPgtail(args);
+      expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('REPLICATION;') });
+      await shop.database.sql(/ALTER ROLE .*;/.exec(refused.stderr)![0]);
+      await shop.database.sql(`REVOKE ${execute} FROM PUBLIC`);
+      const { code, stderr } = await runPgtail(args);
+      expect({ code, stderr }).toEqual({
+        code: 4,
+        stderr: expect.stringContaining('permission denied for function pg_drop_replication_slot'),
+      });
+      expect(stderr).not.toContain('ALTER ROLE');
+      await shop.database.sql(`GRANT ${execute} TO ${role}`);
+      expect((await runPgtail(args)).code).toBe(0);
+    } finally {
+      await shop.database.sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+
   it('waits a moment for a reader that is about to end', async () => {
     await using shop = await Shop.open();
     const child = startPgtail(shop.args);

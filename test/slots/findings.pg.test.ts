@@ -111,7 +111,7 @@ it('a slot that somebody reads and that keeps much WAL all the same', async () =
   await using shop = await Shop.open(server);
   const clerk = await shop.database.connect();
   await clerk.query('BEGIN; INSERT INTO orders VALUES (1)');
-  await using child = startPgtail(shop.args);
+  await using child = startPgtail([...shop.args, '--status-interval', '0.2']);
   await child.started();
   await writeWal(shop, 65);
   // a checkpoint logs the open transaction, which then is what holds the slot back
@@ -126,14 +126,41 @@ it('a slot that somebody reads and that keeps much WAL all the same', async () =
     fact: expect.stringMatching(/ keeps 6\d\.\d MB of WAL although PID \d+ \(pgtail\) reads it$/),
     consequence: expect.stringMatching(/a transaction is open for long/),
   });
-  const [row] = await shop.database.query<{ pid: number }>(finding.fix[0]!);
-  expect(row?.pid).toBe((await clerk.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
-  await clerk.query('COMMIT');
+  const { rows } = await clerk.query('SELECT pg_backend_pid()::text AS pid');
+  expect(await shop.database.query(finding.fix[0]!)).toMatchObject(rows);
+  await clerk.query(`PREPARE TRANSACTION 'forgotten'`);
+  expect(await shop.database.query(finding.fix[0]!)).toMatchObject([
+    { pid: 'forgotten', state: 'prepared' },
+  ]);
+  await clerk.query(`COMMIT PREPARED 'forgotten'`);
   await clerk.end();
   await until(async () => {
     await shop.database.sql('CHECKPOINT'); // logs that no transaction is open
     return (await look(shop)).document.findings.length === 0;
   });
+  expect((await child.stop()).code).toBe(0);
+});
+
+it('a slot whose reader acknowledges nothing', async () => {
+  await using shop = await Shop.open(server);
+  await using child = startPgtail([...shop.args, '--status-interval', '0.2']);
+  await child.started();
+  process.kill(child.pid, 'SIGSTOP');
+  await writeWal(shop, 65);
+  // what no transaction has flushed is written a little later
+  const finding = await until(async () => (await look(shop)).document.findings[0]);
+  expect(finding.id).toBe('slot-active-retains-wal');
+  const [open, acknowledged] = finding.fix;
+  expect(await shop.database.query(open!)).toEqual([]);
+  const stopped = await shop.database.query(acknowledged!);
+  await shop.order(1);
+  expect(await shop.database.query(acknowledged!)).toEqual(stopped);
+  process.kill(child.pid, 'SIGCONT'); // what kept it waiting
+  await until(async () => {
+    await shop.database.sql('CHECKPOINT'); // logs that no transaction is open
+    return (await look(shop)).document.findings.length === 0;
+  });
+  expect(await shop.database.query(acknowledged!)).not.toEqual(stopped);
   expect((await child.stop()).code).toBe(0);
 });
 
@@ -160,6 +187,27 @@ it.skipIf(major < FIRST_WITH_KEEP_SIZE)('a slot that is close to being lost', as
       fact: expect.stringMatching(/ keeps more than max_slot_wal_keep_size .* next checkpoint/),
     });
     await expectMended(shop, over);
+  } finally {
+    await reset(shop, 'max_slot_wal_keep_size');
+    await reset(shop, 'max_wal_size');
+  }
+});
+
+it.skipIf(major < FIRST_WITH_KEEP_SIZE)('several slots that are close to being lost', async () => {
+  await using shop = await Shop.open(server);
+  await set(shop, 'max_slot_wal_keep_size', '96MB');
+  await set(shop, 'max_wal_size', '1GB'); // no checkpoint because of so much WAL
+  try {
+    await writeWal(shop, 110);
+    await shop.createSlot(`${shop.slot}_2`);
+    await writeWal(shop, 95);
+    const { findings } = (await look(shop)).document;
+    expect(findings.map(({ severity, subject }) => [severity, subject.name])).toEqual([
+      ['error', shop.slot],
+      ['warning', `${shop.slot}_2`],
+    ]);
+    // whichever is run last, it is enough for both
+    await expectMended(shop, findings[1]!);
   } finally {
     await reset(shop, 'max_slot_wal_keep_size');
     await reset(shop, 'max_wal_size');

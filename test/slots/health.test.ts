@@ -1,12 +1,11 @@
 // What is wrong with a slot, from what is known of it.
 
 import { describe, expect, it } from 'vitest';
-import { slotFindings } from '../../src/slots/health.ts';
 import type { Slot, SlotSettings } from '../../src/slots/slot.ts';
-import { GB, MB, READER, report, settings, slot } from './slot-case.ts';
+import { GB, MB, READER, report, slot } from './slot-case.ts';
 
 const found = (different: Partial<Slot>, server: Partial<SlotSettings> = {}) =>
-  slotFindings(slot(different), settings(server)).map(({ id, severity }) => `${severity} ${id}`);
+  report([slot(different)], server).findings.map(({ id, severity }) => `${severity} ${id}`);
 
 describe('a slot', () => {
   it('that keeps little is healthy, read or not', () => {
@@ -55,7 +54,7 @@ describe('a slot', () => {
   });
 
   it('that a standby copies is mended on its primary', () => {
-    const [finding] = slotFindings(slot({ synced: true, invalidation: 'wal_removed' }), settings());
+    const [finding] = report([slot({ synced: true, invalidation: 'wal_removed' })]).findings;
     expect(finding?.fix.join()).toMatch(/on the primary/);
   });
 });
@@ -71,6 +70,19 @@ it('the worst slot comes first, then the costliest, then by name', () => {
   const names = slots.map(({ name }) => name);
   expect(names).toEqual(['d_lost', 'c_forgotten', 'b_large', 'a_small', 'e_small']);
   expect(findings.map(({ id }) => id)).toEqual(['slot-invalidated', 'slot-inactive-retains-wal']);
+});
+
+it('slots that are close to being lost are given one setting that is enough for all', () => {
+  const { findings } = report(
+    [
+      slot({ name: 'a_over', retained: 30 * GB, safeWal: 0, walStatus: 'unreserved' }),
+      slot({ name: 'b_nearly', retained: 9 * GB, safeWal: GB }),
+    ],
+    { maxSlotWalKeepSize: 10 * GB },
+  );
+  const settings = findings.map(({ fix }) => fix[0]?.split(';')[0]);
+  const wanted = `ALTER SYSTEM SET max_slot_wal_keep_size = '${60 * 1024}MB'`;
+  expect(settings).toEqual([wanted, wanted]);
 });
 
 it('what the role may not read of a reader is named', () => {

@@ -1,5 +1,7 @@
 // `pgtail slots` on a server: every slot with its reader and its costs, as far as the role may see it.
 
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedServer } from '../../src/demo/embedded-server.ts';
 import { slotsSchema } from '../../src/slots/schema.ts';
@@ -189,7 +191,9 @@ describe('a role that may not', () => {
       const { code, stderr } = await runPgtail(args);
       expect({ code, stderr }).toEqual({
         code: 4,
-        stderr: expect.stringMatching(/cannot drop slot [\s\S]*ALTER ROLE … REPLICATION/),
+        stderr: expect.stringMatching(
+          /cannot drop slot [\s\S]*ALTER ROLE "guest_\w+" REPLICATION;/,
+        ),
       });
     } finally {
       await shop.database.sql(`DROP ROLE ${role}`);
@@ -248,15 +252,77 @@ describe('slots --watch', () => {
     expect(others.some(({ wal_bytes_per_second: rate = 0 }) => rate > 1000)).toBe(true);
   });
 
-  it('ends with exit code 1 when the server goes', async () => {
+  it('says that the server is away, and goes on when it is back', async () => {
+    await using own = await startPrivateServer();
+    await using child = startPgtail(['slots', '--watch', '0.1', ...optionsOf(own)]);
+    await child.output(/\n/);
+    await own.shutDown('fast');
+    const notice = await child.notice(/^pgtail: .*\n/);
+    expect(notice).toMatch(/cannot connect to .*: trying to connect again\n$/);
+    await own.start();
+    await child.notice(/^pgtail: connected again\n/m);
+    const printed = child.stdout.length;
+    await until(() => child.stdout.length > printed);
+    const { code, stdout, stderr } = await child.stop();
+    expect({ code, notices: stderr.split('\n').length }).toEqual({ code: 0, notices: 3 });
+    for (const line of stdout.trimEnd().split('\n')) slotsSchema.parse(JSON.parse(line));
+  });
+
+  it('ends with exit code 0 when it is told to while the server is away', async () => {
     const own = await startPrivateServer();
-    const where = ['-h', own.host, '-p', String(own.port), '-U', own.user, '-d', 'postgres'];
-    await using child = startPgtail(['slots', '--watch', '0.1', ...where]);
+    await using child = startPgtail(['slots', '--watch', '0.1', '-v', ...optionsOf(own)]);
     await child.output(/\n/).finally(() => own.stop());
+    await child.notice(/connection refused.*: trying to connect again\n/);
+    const begun = performance.now();
+    expect((await child.stop()).code).toBe(0);
+    expectNoHang(performance.now() - begun, 1000);
+  });
+
+  it('ends with an error that does not go away by itself', async () => {
+    await using own = await startPrivateServer();
+    await using child = startPgtail(['slots', '--watch', '0.1', ...optionsOf(own)]);
+    await child.output(/\n/);
+    await own.shutDown('fast');
+    const hba = join(own.dataDirectory, 'pg_hba.conf');
+    writeFileSync(
+      hba,
+      `host all all all reject\n${readFileSync(hba, 'utf8').replace(/^host/gm, '#')}`,
+    );
+    await own.start().catch(() => {}); // it cannot see that it is ready
     expect(await child.exited).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^pgtail: [^\n]*(terminat|lost|closed)/),
+      code: 3,
+      stderr: expect.stringMatching(/pg_hba\.conf rejects/),
     });
+  });
+});
+
+const optionsOf = ({ host, port, user }: EmbeddedServer): readonly string[] => [
+  ...['-h', host, '-p', String(port)],
+  ...['-U', user, '-d', 'postgres'],
+];
+
+describe('a word after slots', () => {
+  it('that is no command and no database is told with the commands', async () => {
+    await using shop = await Shop.open(server);
+    const where = shop.database.options.slice(0, -2);
+    const { code, stdout, stderr } = await runPgtail(['slots', ...where, 'list']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^pgtail: "list" is neither a command of pgtail slots nor a database: .*"list" does not exist \(the commands are create, drop, advance\)\n$/,
+    );
+    const asOption = await runPgtail(['slots', ...where, '-d', 'list']);
+    expect(asOption.code).toBe(3);
+    const asString = await runPgtail(['slots', ...where, 'dbname=list']);
+    expect(asString.code).toBe(3);
+  });
+
+  it('that is a database is where it looks', async () => {
+    await using shop = await Shop.open(server);
+    const { name } = shop.database;
+    const document = documentOf(
+      await runPgtail(['slots', ...shop.database.options.slice(0, -2), name]),
+    );
+    expect(document.server.database).toBe(name);
   });
 });
 

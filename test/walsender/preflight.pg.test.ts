@@ -290,6 +290,52 @@ describe.concurrent('a role', () => {
     }
   });
 
+  it('without CONNECT is told so by every command, with the statement that grants it', async () => {
+    await using shop = await Shop.open();
+    const role = await createRole(shop, 'REPLICATION');
+    const { name } = shop.database;
+    try {
+      await shop.database.sql(`REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`);
+      const options = as(shop, role).slice(0, -2);
+      const commands = [
+        as(shop, role),
+        ['slots', ...options],
+        ['slots', 'create', `${shop.slot}_new`, ...options],
+        ['doctor', ...options],
+        ['identity', ...options],
+      ];
+      for (const command of commands) {
+        const { code, said } = refusal(await runPgtail(command));
+        expect(code).toBe(4);
+        expect(said).toContain(`role "${role}" may not connect to database "${name}"`);
+        expect(said).toContain(`GRANT CONNECT ON DATABASE "${name}" TO "${role}";`);
+      }
+      const { said } = refusal(await runPgtail(as(shop, role)));
+      await shop.database.sql(/GRANT .*;/.exec(said)![0]);
+      expect((await runPgtail(as(shop, role, '--no-follow'))).code).toBe(0);
+      await shop.database.sql(`REVOKE CONNECT ON DATABASE ${name} FROM ${role}`);
+    } finally {
+      await shop.database.sql(`DROP ROLE ${role}`);
+    }
+  });
+
+  it('that asks for a setting it may not have is told which', async () => {
+    await using shop = await Shop.open();
+    const role = await createRole(shop, 'REPLICATION');
+    try {
+      const env = { PGOPTIONS: '-c log_statement=all' };
+      const options = as(shop, role).slice(0, -2);
+      for (const command of [as(shop, role), ['slots', ...options]]) {
+        const { code, said } = refusal(await runPgtail(command, { env }));
+        expect(code).toBe(4);
+        expect(said).toContain('permission denied to set parameter "log_statement"');
+        expect(said).toContain('HINT:  PGOPTIONS, or options= of the connection string');
+      }
+    } finally {
+      await shop.database.sql(`DROP ROLE ${role}`);
+    }
+  });
+
   it('that does not exist is exit code 3', async () => {
     await using shop = await Shop.open();
     const { code, said } = refusal(await runPgtail(as(shop, 'nobody_here')));

@@ -21,11 +21,18 @@ function report(code: string, message: string, more: Partial<DatabaseError> = {}
 const network = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 
 const AT = 'db.example:5432';
-const ATTEMPT = { address: AT, user: 'clerk', timeZone: 'Mars/Olympus' };
+const ATTEMPT = { address: AT, user: 'clerk', database: 'shop', timeZone: 'Mars/Olympus' };
 
 describe('a connection that fails', () => {
   it.each([
     ['42501', 'permission denied', 4, /role "clerk" may not replicate/, /ALTER ROLE "clerk" REPL/],
+    [
+      '42501',
+      'permission denied for database "shop"',
+      4,
+      /may not connect to .*"shop"/,
+      /GRANT CONN/,
+    ],
     ['53300', 'exceeds max_wal_senders (currently 1)', 4, /no free connection/, /max_wal_senders/],
     ['53300', 'too many connections for role "clerk"', 4, /for role/, /limit of .* the role/],
     ['28000', 'no pg_hba.conf entry', 3, /db\.example:5432: no pg_hba/, /pg_hba\.conf needs/],

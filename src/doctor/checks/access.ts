@@ -2,10 +2,12 @@
 // read, and what stands in between.
 // https://www.postgresql.org/docs/current/auth-pg-hba-conf.html
 
+import { basename } from 'node:path';
 import { serverAddress } from '../../connection/settings.ts';
-import type { Finding } from '../../findings/finding.ts';
+import { type Finding, RELOAD } from '../../findings/finding.ts';
 import { type Check, check, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
+import type { HbaError } from '../read-server.ts';
 
 type AccessCheckFacts = Pick<DoctorFacts, 'request' | 'access' | 'role' | 'state'>;
 
@@ -115,13 +117,15 @@ export function hbaCheck({ state }: AccessCheckFacts): Check | undefined {
   return check('pg-hba', SERVER, fact, ...errors.map(hbaError));
 }
 
-function hbaError({ line, error }: { line: number; error: string }): Finding {
+const HBA_FILE = 'pg_hba.conf';
+
+function hbaError({ file = HBA_FILE, line, error }: HbaError): Finding {
   return {
     id: 'pg-hba-error',
     severity: 'warning',
     subject: SERVER,
-    fact: `line ${line} of pg_hba.conf is not understood: ${error}`,
-    consequence: 'a reload changes nothing, and a restart fails',
-    fix: [`mend line ${line} of pg_hba.conf, and: SELECT pg_reload_conf();`],
+    fact: `line ${line} of ${basename(file)} is not understood: ${error}`,
+    consequence: 'a reload of that file changes nothing, and a restart fails',
+    fix: [`correct line ${line} of ${file}, or put a # before it`, RELOAD],
   };
 }

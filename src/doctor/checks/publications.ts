@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../identity/publication.ts';
 import { quoteIdentifier } from '../../pgoutput/quote-identifier.ts';
 import { type Check, check, listed, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
-import type { Publication, Tables } from '../read-publications.ts';
+import type { ChosenPublication, Tables } from '../read-publications.ts';
 import { shellWord } from '../shell.ts';
 
 type PublicationCheckFacts = Pick<DoctorFacts, 'request' | 'server' | 'role' | 'publications'>;
@@ -91,7 +91,7 @@ function createPublication(name: string, { publications, role }: PublicationChec
   return `${create}; -- and ALTER PUBLICATION … ADD TABLE …: ${formatCounted(without, 'table')} without a replica identity would refuse UPDATE and DELETE`;
 }
 
-function publicationCheck(publication: Publication, facts: PublicationCheckFacts): Check {
+function publicationCheck(publication: ChosenPublication, facts: PublicationCheckFacts): Check {
   const { name, operations, tables, allTables } = publication;
   return check(
     'publication',
@@ -106,7 +106,7 @@ function publicationCheck(publication: Publication, facts: PublicationCheckFacts
 }
 
 function empty(
-  { name, tables, allTables }: Publication,
+  { name, tables, allTables }: ChosenPublication,
   { publications }: PublicationCheckFacts,
 ): Finding | undefined {
   if (tables > 0) return undefined;
@@ -139,7 +139,7 @@ const WITHOUT_IDENTITY =
   'without a replica identity, which would refuse UPDATE and DELETE: pgtail identity';
 
 function missingOperations(
-  { name, operations }: Publication,
+  { name, operations }: ChosenPublication,
   { server }: PublicationCheckFacts,
 ): Finding | undefined {
   const all = OPERATIONS.filter(
@@ -160,7 +160,7 @@ function missingOperations(
 }
 
 function partitionsAlone(
-  { name, leaves }: Publication,
+  { name, leaves }: ChosenPublication,
   { server }: PublicationCheckFacts,
 ): Finding | undefined {
   if (leaves === 0 || server.major < FIRST_WITH_VIA_ROOT) return undefined;
@@ -178,7 +178,7 @@ function partitionsAlone(
 }
 
 function storedUnsent(
-  { name, unsent }: Publication,
+  { name, unsent }: ChosenPublication,
   { server }: PublicationCheckFacts,
 ): Finding | undefined {
   const { stored } = unsent;
@@ -197,7 +197,7 @@ function storedUnsent(
   };
 }
 
-function virtualUnsent({ name, unsent }: Publication): Finding | undefined {
+function virtualUnsent({ name, unsent }: ChosenPublication): Finding | undefined {
   const { virtual } = unsent;
   if (virtual.length === 0) return undefined;
   return {

@@ -14,7 +14,7 @@ import { conninfoValue, shellWord } from '../shell.ts';
 
 type SlotCheckFacts = Pick<
   DoctorFacts,
-  'request' | 'server' | 'settings' | 'state' | 'slotSettings' | 'slot'
+  'request' | 'server' | 'settings' | 'state' | 'slotSettings' | 'slots' | 'slot'
 >;
 
 /** None if no slot was asked for: a temporary one would be made. */
@@ -26,7 +26,7 @@ export function slotChecks(facts: SlotCheckFacts, limits: Limits): readonly Chec
     return [check('slot', subject, `slot ${quoted(request.slot)} does not exist`, missing(facts))];
   }
   const unreadable = cannotBeRead(slot, facts);
-  const health = slotFindings(slot, facts.slotSettings);
+  const health = slotFindings(slot, facts.slotSettings, facts.slots);
   // of a slot that is not ours to read nothing else matters
   if (unreadable !== undefined) {
     return [check('slot', subject, positionText(slot, facts), unreadable)];

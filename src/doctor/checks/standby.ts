@@ -84,23 +84,28 @@ function wouldBeSynchronous(facts: StandbyFacts, names: string): Finding | undef
     subject: SERVER,
     fact: `synchronous_standby_names (${names}) takes a client called ${quoted(applicationName)} for a synchronous standby`,
     consequence: 'while it reads, every COMMIT on the server may wait for what it acknowledges',
-    fix: takesAny(names) ? nameStandbys(facts) : [`export PGAPPNAME=${otherName(applicationName)}`],
+    fix: takesAny(names)
+      ? nameStandbys(facts, names)
+      : [`export PGAPPNAME=${otherName(applicationName)}`],
   };
 }
 
-const takesAny = (names: string): boolean => /(^|[(,\s])"?\*"?\s*(\)|,|$)/.test(names);
+const ANY_NAME = /(?<=^|[(,\s])"?\*"?(?=\s*(?:\)|,|$))/;
+const takesAny = (names: string): boolean => ANY_NAME.test(names);
 
 const otherName = (name: string): string => (name === 'pgtail' ? 'cdc_tail' : 'pgtail');
 
 /** Those that follow now, which are meant most likely. */
-function nameStandbys({ state, request }: StandbyFacts): readonly string[] {
+function nameStandbys({ state, request }: StandbyFacts, names: string): readonly string[] {
   const { applicationName } = request.connection;
   const standbys = state.standbys.filter(
     (name) => name.toLowerCase() !== applicationName.toLowerCase(),
   );
   if (standbys.length === 0) {
+    const named = quoteLiteral(names.replace(ANY_NAME, 'berlin'));
     return [
-      'name the standbys that a COMMIT is to wait for in synchronous_standby_names, in the place of *',
+      `ALTER SYSTEM SET synchronous_standby_names = ''; -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in ${named}`,
+      RELOAD,
     ];
   }
   const list = standbys.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');

@@ -393,15 +393,15 @@ export class NdjsonFormatter implements Formatter {
     const kind = row.kinds[column];
     if (kind === COLUMN_NULL) appendBlock(out, NULL);
     else {
-      const isBinary = kind === COLUMN_BINARY;
-      const encode = isBinary ? this.#binaryEncoder(plan, column) : plan.encoders[column]!;
+      const encode =
+        kind === COLUMN_BINARY
+          ? (plan.binaryEncoders[column] ?? this.#newBinaryEncoder(plan, column))
+          : plan.encoders[column]!;
       encode(out, row.bytes, row.starts[column]!, row.ends[column]!);
     }
   }
 
-  #binaryEncoder(plan: RelationPlan, column: number): ColumnEncoder {
-    const known = plan.binaryEncoders[column];
-    if (known !== undefined) return known;
+  #newBinaryEncoder(plan: RelationPlan, column: number): ColumnEncoder {
     const encoder = this.#types.binaryEncoder(plan.relation.columns[column]!.typeId);
     if (encoder === undefined) throw unaskedBinary(plan.relation, column);
     plan.binaryEncoders[column] = encoder;

@@ -1,7 +1,15 @@
 // Builds dist/ from src/: the program with its dependencies, in chunks that are loaded when a command
 // needs them. CommonJS: Node starts it 6 to 8 ms sooner than ES modules, and reads its parts at once.
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
@@ -20,29 +28,55 @@ const withoutChildProcess = {
   },
 };
 
-rmSync(`${root}/dist`, { recursive: true, force: true });
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: ['src/main.ts'],
-  outdir: 'dist',
-  outExtension: { '.js': '.cjs' },
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target,
-  external: ['pg-native'],
-  plugins: [withoutChildProcess],
-  define: {
-    PGTAIL_VERSION: JSON.stringify(version),
-    'import.meta.url': '__filename',
-    // pg looks at it to see whether it runs at Cloudflare, and Node 20 loads all of fetch(): 35 ms
-    Response: 'undefined',
-  },
-  metafile: true,
-});
-for (const file of Object.keys(metafile.outputs)) await toCommonJs(`${root}/${file}`);
-writeFileSync(`${root}/dist/LICENSES.txt`, licences(Object.keys(metafile.inputs)));
+const dist = `${root}/dist`;
+const ENTRY = 'main.cjs';
+const made = mkdtempSync(`${dist}.new-`);
+try {
+  await buildInto(made);
+  replaceFiles(made);
+} finally {
+  rmSync(made, { recursive: true, force: true });
+}
+
+async function buildInto(folder) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts'],
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target,
+    external: ['pg-native'],
+    plugins: [withoutChildProcess],
+    define: {
+      PGTAIL_VERSION: JSON.stringify(version),
+      'import.meta.url': '__filename',
+      // pg looks at it to see whether it runs at Cloudflare, and Node 20 loads all of fetch(): 35 ms
+      Response: 'undefined',
+    },
+    metafile: true,
+  });
+  for (const file of Object.keys(metafile.outputs)) await toCommonJs(`${root}/${file}`);
+  writeFileSync(`${folder}/LICENSES.txt`, licences(Object.keys(metafile.inputs)));
+}
+
+/**
+ * A pgtail that is started meanwhile finds all of the program before or all of the new one: the other
+ * chunks have names that change with what is in them, and the entry that names them comes last.
+ */
+function replaceFiles(folder) {
+  const names = readdirSync(folder);
+  mkdirSync(dist, { recursive: true });
+  for (const name of [...names.filter((each) => each !== ENTRY), ENTRY]) {
+    renameSync(`${folder}/${name}`, `${dist}/${name}`);
+  }
+  for (const name of readdirSync(dist)) {
+    if (!names.includes(name)) rmSync(`${dist}/${name}`, { recursive: true });
+  }
+}
 
 /** esbuild splits nothing but ES modules: each chunk is translated by itself. */
 async function toCommonJs(path) {

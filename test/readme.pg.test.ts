@@ -49,6 +49,7 @@ describe('the README', () => {
     const commands = [
       '',
       'demo',
+      'doctor',
       'identity',
       'slots',
       'slots create',
@@ -71,12 +72,12 @@ describe.skipIf(!hasJq)(`a recipe of the README${unlessThereIsNoJq}`, () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    await database.sql(SHOP_SCHEMA);
-    await database.query(`SELECT pg_create_logical_replication_slot('recipes', 'pgoutput')`);
-    for (const event of SHOP_SCRIPT) await database.sql(eventText(event));
-    // on the path there is a pgtail that stops once it has caught up
+    await loadShop(database);
+    await database.sql(`
+      SELECT pg_copy_logical_replication_slot('audit', 'recipes');
+      SELECT pg_drop_replication_slot('audit')`);
     programs = mkdtempSync(join(tmpdir(), 'pgtail-recipes-'));
-    const program = `#!/bin/sh\nexec ${process.execPath} ${root}bin/pgtail.js --no-follow "$@"\n`;
+    const program = `#!/bin/sh\nexec ${process.execPath} ${root}bin/pgtail.js "$@"\n`;
     writeFileSync(join(programs, 'pgtail'), program, { mode: 0o755 });
   });
 
@@ -106,6 +107,33 @@ describe.skipIf(!hasJq)(`a recipe of the README${unlessThereIsNoJq}`, () => {
     expect(result.stdout).toBe(output);
   });
 });
+
+const SHOP_SQL = `-- The tables of \`pgtail demo\`, and its changes behind a slot that is made before them. For an empty
+-- database of a server with wal_level = logical: psql -d NAME -f docs/shop.sql
+-- When done: pgtail slots drop audit
+
+BEGIN;
+${SHOP_SCHEMA}COMMIT;
+
+-- a slot that has all that follows
+SELECT pg_create_logical_replication_slot('audit', 'pgoutput');
+
+${SHOP_SCRIPT.map((event) => `-- ${event.name}\n${eventText(event)}\n`).join('\n')}`;
+
+const SHOP_FILE = join(root, 'docs', 'shop.sql');
+
+describe('docs/shop.sql', () => {
+  it('has the tables and changes of the demo', async () => {
+    await expect(SHOP_SQL).toMatchFileSnapshot(SHOP_FILE);
+  });
+});
+
+/** As psql does it: sent as a whole, what is outside of a block would become part of the next one. */
+async function loadShop(database: TestDatabase): Promise<void> {
+  for (const paragraph of readFileSync(SHOP_FILE, 'utf8').split(/\n\n(?=-- [a-z]|BEGIN)/)) {
+    await database.sql(paragraph);
+  }
+}
 
 /** A block of shell with an inspection command in it, and a block of what it prints. */
 const INSPECTION = /\n```sh\npgtail (identity [^\n]*)\n```\n```text\n([\s\S]*?)```/g;

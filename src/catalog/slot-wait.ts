@@ -29,12 +29,12 @@ const row = z.object({
 });
 
 const OLDEST_SQL = `
-SELECT pid::text, NULL AS gid, query, began, floor(extract(epoch FROM now() - began)) AS age,
+SELECT pid::text, NULL AS gid, query, began, floor(extract(epoch FROM clock_timestamp() - began)) AS age,
        wait_event = 'SyncRep' AS waits
 FROM (SELECT pid, query, xact_start AS began, wait_event FROM pg_stat_activity
       WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()) AS session
 UNION ALL
-SELECT NULL, gid, NULL, prepared, floor(extract(epoch FROM now() - prepared)), NULL
+SELECT NULL, gid, NULL, prepared, floor(extract(epoch FROM clock_timestamp() - prepared)), NULL
 FROM pg_prepared_xacts
 ORDER BY began LIMIT 1;`;
 

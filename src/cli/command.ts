@@ -1,6 +1,6 @@
 // What all commands have in common: how help and mistakes look, and the options that several take.
 
-import { Command, Option, type OutputConfiguration } from 'commander';
+import { Command, type CommanderError, Option, type OutputConfiguration } from 'commander';
 import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
 import { printText } from './print-text.ts';
 
@@ -24,11 +24,23 @@ const PLAIN_OUTPUT: OutputConfiguration = {
   getErrHasColors: () => false,
 };
 
+/** Throws a CommanderError for what is no mistake: help or the version was printed. */
 export function newCommand(name: string): Command {
-  return new Command(name)
+  const command = new Command(name)
     .helpOption('-?, --help', 'print this help')
-    .exitOverride()
     .configureOutput(PLAIN_OUTPUT);
+  return command.exitOverride((error) => {
+    throw error.exitCode === 0 ? error : usageError(error, command);
+  });
+}
+
+/** Commander's message is `error: unknown option '--slto'` and a suggestion on a second line. */
+function usageError(error: CommanderError, command: Command): PgtailError {
+  const [first = '', second] = error.message.split('\n');
+  const suggestion = second?.replace(/^\((.*)\)$/, '$1').replace(/^Did/, 'did');
+  return new PgtailError(EXIT.usage, first.replace(/^error: /, ''), {
+    hint: suggestion ?? `${pathTo(command).join(' ')} --help lists the options`,
+  });
 }
 
 /**

@@ -6,11 +6,17 @@ import { readServerSummary } from '../catalog/server-summary.ts';
 import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
 import { identityDocument } from '../identity/document.ts';
 import { identityLines } from '../identity/pretty.ts';
-import { type MeasurePrices, readIdentities } from '../identity/report.ts';
+import {
+  HOW_QUOTES_COUNT,
+  type MeasurePrices,
+  mistakesQuotes,
+  readIdentities,
+} from '../identity/report.ts';
 import { measureFullPrices } from '../identity/what-if.ts';
 import { exitCodeOf, newInspection, printInspection, withServer } from './inspection.ts';
 import { checkedValues, flag, listOf, publicationNames, tablePattern } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
+import { printNotice } from './standard-error.ts';
 
 const identityOptions = z.object({
   table: listOf(tablePattern),
@@ -37,7 +43,14 @@ export async function runIdentityCommand(raw: RawOptions, signal: AbortSignal): 
   await printInspection(inspection, identityDocument(report), (layout) =>
     identityLines(report, { ...layout, details }),
   );
-  return exitCodeOf(report.findings);
+  if (report.notFound.length === 0) return exitCodeOf(report.findings);
+  for (const text of report.notFound) printNotice(notFoundText(text));
+  return EXIT.notReady;
+}
+
+function notFoundText(pattern: string): string {
+  const why = mistakesQuotes(pattern) ? `: ${HOW_QUOTES_COUNT}` : '';
+  return `no table is ${JSON.stringify(pattern)}${why}`;
 }
 
 /** Nobody else uses such a name, at whatever moment. */

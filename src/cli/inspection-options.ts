@@ -25,7 +25,7 @@ const sharedOptions = z.object({
   host: anyText,
   port: anyText,
   username: anyText,
-  // PGTAIL_FORMAT=ndjson is meant for the tail, and is the nearest that there is
+  // ndjson is what the tail has, and is the nearest that there is
   format: z.pipe(
     z.transform((format: unknown) => (format === 'ndjson' ? 'json' : format)),
     FORMATS,

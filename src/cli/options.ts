@@ -33,6 +33,8 @@ export interface CommandOptions extends TailOptions {
   readonly path: string | undefined;
   /** Values are the server's text, whatever their type. */
   readonly rawValues: boolean;
+  /** It was asked for, without a slot that outlives its connection. */
+  readonly leavesOffBuffer: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
 }
 
@@ -103,7 +105,11 @@ const rawOptions = z.object({
   limit: z.optional(wholeNumber),
   table: listOf(tablePattern),
   op: z.optional(opList),
-  format: z._default(oneOf('auto', 'pretty', 'ndjson'), 'auto'),
+  // json is what the inspection commands have, and is the nearest that there is
+  format: z.pipe(
+    z.transform((format: unknown) => (format === 'json' ? 'ndjson' : format)),
+    z._default(oneOf('auto', 'pretty', 'ndjson'), 'auto'),
+  ),
   color: z._default(oneOf('auto', 'always', 'never'), 'auto'),
   file: z.optional(named('file')),
   fsyncInterval: z._default(seconds, 1000),
@@ -132,6 +138,8 @@ export function commandOptions(
   if (path !== undefined) checkFileOptions(given);
   const automatic = outputIsTerminal && path === undefined ? 'pretty' : 'ndjson';
   const format = given.format === 'auto' ? automatic : given.format;
+  // what was kept may have to be read again, and a temporary slot is gone with its connection
+  const leavesOffBuffer = given.streaming === 'buffer' && given.slot === undefined;
   return Object.freeze({
     connection: connectionSettings(given, machine),
     slot: given.slot,
@@ -163,8 +171,8 @@ export function commandOptions(
     explainAfter: given.quiet ? 0 : given.explainAfter,
     reconnect: given.reconnect,
     messages: given.messages,
-    // what was kept may have to be read again, and a temporary slot is gone with its connection
-    streaming: given.slot === undefined && given.streaming === 'buffer' ? 'off' : given.streaming,
+    streaming: leavesOffBuffer ? 'off' : given.streaming,
+    leavesOffBuffer,
     twoPhase: given.twoPhase,
     binary: given.binary,
     encoding: given.encoding,

@@ -38,7 +38,6 @@ export async function runProgram(
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageError(error);
     return null;
   }
 }
@@ -66,8 +65,8 @@ function createProgram(run: Run): Command {
   addValueOptions(program);
   program.addHelpText('after', EXAMPLES);
   program.action(async (conninfo: string | undefined, options: RawOptions) => {
-    const names = program.commands.map((command) => command.name());
-    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, names);
+    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, namesOf(program));
+    checkFileOptionsCount(program);
     const { runTailCommand } = await import('./tail-command.ts');
     await runTailCommand({ conninfo, ...options }, run.signal);
   });
@@ -75,7 +74,34 @@ function createProgram(run: Run): Command {
   program.addCommand(slotsCommand(run));
   program.addCommand(identityCommand(run));
   program.addCommand(demoCommand(run));
+  // commander asks nobody what stands before --help
+  program.on('beforeHelp', () => checkNotMistypedCommand(helpWanted(program), namesOf(program)));
   return program;
+}
+
+const namesOf = ({ commands }: Command): readonly string[] =>
+  commands.map((command) => command.name());
+
+/** What help is asked for: `WORD --help` or `help WORD`; of nothing else it is no word. */
+function helpWanted({ args: [first = '', second = ''] }: Command): string {
+  return first === 'help' ? second : first;
+}
+
+const FILE_OPTIONS: readonly unknown[] = ['--rotate-size', '--fsync-interval'];
+
+/** @throws PgtailError (usage) for what was typed, but would have no effect without a file */
+function checkFileOptionsCount(program: Command): void {
+  const { file = '-', format } = program.opts<RawOptions>();
+  if (file !== '-' && format !== 'pretty') return;
+  const idle = program.options.find(
+    (option) =>
+      FILE_OPTIONS.includes(option.long) &&
+      program.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (idle === undefined) return;
+  throw new PgtailError(EXIT.usage, `${idle.long} needs a file in ndjson`, {
+    hint: 'give -f, --file PATH, without --format pretty',
+  });
 }
 
 function addSourceOptions(program: Command): void {
@@ -93,14 +119,17 @@ function addSourceOptions(program: Command): void {
     .addOption(
       named(
         '--streaming <mode>',
-        'large transactions in progress: off, buffer (kept until they commit), on or parallel (shown live)',
+        'large transactions in progress: off, buffer (kept until they commit; with --slot), on or parallel (shown live)',
       ).default('off'),
     )
     .option(
       '--two-phase',
       'show prepared transactions when they are prepared; changes the slot for good',
     )
-    .option('--binary', 'ask for binary values: less work for the server, the same output')
+    .option(
+      '--binary',
+      'ask for binary values (with --slot): less work for the server, the same output',
+    )
     .addOption(
       named('--origin <which>', 'any, or none: only what came from no other server').default('any'),
     )
@@ -204,15 +233,6 @@ function demoCommand({ signal }: Run): Command {
     await runDemoCommand(options, signal);
   });
   return demo;
-}
-
-/** Commander's message is `error: unknown option '--slto'` and a suggestion on a second line. */
-function usageError(error: CommanderError): PgtailError {
-  const [first = '', second] = error.message.split('\n');
-  const suggestion = second?.replace(/^\((.*)\)$/, '$1').replace(/^Did/, 'did');
-  return new PgtailError(EXIT.usage, first.replace(/^error: /, ''), {
-    hint: suggestion ?? 'pgtail --help lists the options',
-  });
 }
 
 const EXAMPLES = `

@@ -134,10 +134,9 @@ function advice(input: CureInput): readonly string[] {
 
 /** Undefined: nothing that a publication gives up makes it possible. */
 function wayTo(identity: EffectiveIdentity, { table, publishedBy }: CureInput): string | undefined {
-  const needs = failuresUnder(identity, table, publishedBy).map((failure) =>
-    need(failure, identity, table),
-  );
-  if (needs.some((each) => each === undefined)) return undefined;
+  const failures = failuresUnder(identity, table, publishedBy);
+  const needs = new Set(failures.map((failure) => need(failure, identity, table, failures)));
+  if (needs.has(undefined)) return undefined;
   const clause = identityClause(identity);
   const isPresent = identityClause(effectiveIdentity(table)) === clause;
   const setting = isPresent ? [] : [`set REPLICA IDENTITY ${clause}`];
@@ -148,17 +147,26 @@ function need(
   { reason, published, columns }: Failure,
   identity: EffectiveIdentity,
   table: Table,
+  all: readonly Failure[],
 ): string | undefined {
   const name = `publication ${sqlName(published.publication.name)}`;
   const names = columns.map(sqlName).join(', ');
   if (reason === 'row-filter') return `take ${names} out of the WHERE of ${name}`;
   if (reason === 'column-list' && identity.kind === 'full') {
-    return `publish ${qualifiedSqlName(table)} without a column list in ${name}`;
+    return `publish ${qualifiedSqlName(table)} without a column list in ${publicationsWithList(all)}`;
   }
   if (!columns.every((column) => canBePublished(published, column))) return undefined;
   return reason === 'column-list'
     ? `add ${names} to the column list of ${name}`
     : `set publish_generated_columns = stored in ${name}`;
+}
+
+/** What is asked of all of them is said once. */
+function publicationsWithList(failures: readonly Failure[]): string {
+  const names = failures
+    .filter(({ reason }) => reason === 'column-list')
+    .map(({ published }) => sqlName(published.publication.name));
+  return `${names.length === 1 ? 'publication' : 'publications'} ${names.join(' and ')}`;
 }
 
 function newKey(table: Table, publishedBy: readonly Published[]): string {

@@ -187,11 +187,17 @@ function detailTexts(found: TableIdentity): readonly (readonly [string, string])
     ...publishedBy.map((published) => ['published by', publishedText(found, published)] as const),
     ['published by', publishedBy.length === 0 ? 'no publication' : ''],
     ['costs', effective.kind === 'full' && !table.partitioned ? priceText(price) : ''],
+    // of a table that works as it is, what it would see more says it
+    ['FULL costs', isMeasuredFailing(found) ? priceText(price) : ''],
   ];
 }
 
+const isMeasuredFailing = ({ effective, failures, price }: TableIdentity): boolean =>
+  effective.kind !== 'full' && failures.length > 0 && price.measured !== undefined;
+
 function seenText(found: TableIdentity, operation: ChangeOperation): string {
   if (fails(found, operation)) return 'fails in the application';
+  if (found.table.unlogged) return 'not sent';
   if (!isSent(operation, found.publishedBy)) return 'not published';
   const parts = found.visible[operation];
   return parts.length === 0 ? 'nothing that says which row it was' : parts.join(', ');

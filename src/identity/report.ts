@@ -34,6 +34,8 @@ export interface IdentityReport {
   readonly scope: IdentityScope;
   /** By name. */
   readonly tables: readonly TableIdentity[];
+  /** What was asked for, as typed, and no table is; others were found. */
+  readonly notFound: readonly string[];
   /** Worst first. */
   readonly findings: readonly Finding[];
   /** Keys of a table that this role may not read of some. */
@@ -56,7 +58,7 @@ export interface IdentityFacts {
 
 /**
  * Needs no privilege but CONNECT: catalogs are open to everybody, and statistics are left out.
- * @throws PgtailError if a publication or a table of the scope does not exist
+ * @throws PgtailError if a publication of the scope, or all that it wants of tables, does not exist
  */
 export async function readIdentities(
   query: RunQuery,
@@ -110,6 +112,7 @@ export function identityReport(
     server,
     scope,
     tables,
+    notFound: notFoundIn(facts, scope),
     findings: identityFindings(tables),
     unreadable: isHidden ? ['full_price.bytes'] : [],
   };
@@ -121,22 +124,40 @@ function tablesInScope(facts: IdentityFacts, scope: IdentityScope): readonly Tab
     .filter((table) => table !== undefined);
 }
 
-function inScope(
-  { publications, outlines }: Pick<IdentityFacts, 'publications' | 'outlines'>,
+type Catalogued = Pick<IdentityFacts, 'publications' | 'outlines'>;
+
+/** @throws PgtailError if there is none of all tables that the scope names */
+function inScope(facts: Catalogued, scope: IdentityScope): readonly TableOutline[] {
+  const including = scope.tables.filter(({ pattern }) => !pattern.excludes);
+  const [missing, ...more] = notFoundIn(facts, scope);
+  if (missing !== undefined && more.length + 1 === including.length) throw noTable(missing, scope);
+  const patterns = scope.tables.map(({ pattern }) => pattern);
+  return publishedIn(facts, scope).filter((table) => isWanted(table, facts.outlines, patterns));
+}
+
+/** @throws PgtailError if a publication of the scope does not exist */
+function publishedIn(
+  { publications, outlines }: Catalogued,
   scope: IdentityScope,
 ): readonly TableOutline[] {
   const asked = scope.publications.map((name) => named(name, publications));
   const all = [...outlines.values()];
-  const published =
-    asked.length === 0
-      ? all
-      : all.filter((table) =>
-          asked.some((publication) => publishedAs(publication, table, outlines) !== undefined),
-        );
-  for (const wish of scope.tables) checkFound(wish, published, scope);
-  const patterns = scope.tables.map(({ pattern }) => pattern);
-  return published.filter((table) => isWanted(table, outlines, patterns));
+  if (asked.length === 0) return all;
+  return all.filter((table) =>
+    asked.some((publication) => publishedAs(publication, table, outlines) !== undefined),
+  );
 }
+
+/** As typed. */
+function notFoundIn(facts: Catalogued, scope: IdentityScope): readonly string[] {
+  const published = publishedIn(facts, scope);
+  return scope.tables
+    .filter(({ pattern }) => !pattern.excludes && !isAnyOf(published, pattern))
+    .map(({ text }) => text);
+}
+
+const isAnyOf = (tables: readonly TableOutline[], pattern: TablePattern): boolean =>
+  tables.some((table) => isSelected(table, [pattern]));
 
 function named(name: string, publications: readonly Publication[]): Publication {
   const publication = publications.find((each) => each.name === name);
@@ -147,17 +168,21 @@ function named(name: string, publications: readonly Publication[]): Publication 
   });
 }
 
-function checkFound(
-  { text, pattern }: TableWish,
-  tables: readonly TableOutline[],
-  { publications }: IdentityScope,
-): void {
-  if (pattern.excludes || tables.some((table) => isSelected(table, [pattern]))) return;
+function noTable(text: string, { publications }: IdentityScope): PgtailError {
   const where = publications.length === 0 ? '' : ` in ${publications.join(', ')}`;
-  throw new PgtailError(EXIT.notReady, `no table${where} is ${JSON.stringify(text)}`, {
-    hint: 'pgtail identity without a table lists them; * and ? match any, and a database is -d NAME',
+  const hint =
+    'pgtail identity without a table lists them; * and ? match any, and a database is -d NAME';
+  return new PgtailError(EXIT.notReady, `no table${where} is ${JSON.stringify(text)}`, {
+    hint: mistakesQuotes(text) ? HOW_QUOTES_COUNT : hint,
   });
 }
+
+export const HOW_QUOTES_COUNT =
+  'letters without quotes are folded to lower case, as in SQL, and * and ? in quotes are letters: "Odd"* has both';
+
+/** It means another name than it seems to. */
+export const mistakesQuotes = (pattern: string): boolean =>
+  /[A-Z]/.test(pattern.replaceAll(/"[^"]*"/g, '')) || /"[^"]*[*?][^"]*"/.test(pattern);
 
 function isWanted(
   table: TableOutline,

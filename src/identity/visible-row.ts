@@ -13,12 +13,13 @@ export interface VisibleRows {
   readonly delete: readonly RowPart[];
 }
 
-/** Of a table that no publication has: what one would show. */
+/** Of a table that no publication has: what one would show; an unlogged one is never sent. */
 export function visibleRows(
   table: Table,
   identity: EffectiveIdentity,
   publishedBy: readonly Published[],
 ): VisibleRows {
+  if (table.unlogged) return { update: [], delete: [] };
   const rows = rowsUnder(identity, unsentColumns(table, identity, publishedBy).length > 0);
   return {
     update: isSent('update', publishedBy) ? rows.update : [],

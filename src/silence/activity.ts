@@ -106,11 +106,11 @@ SELECT ${names.hexOf('datname')} AS name_hex, datname = current_database() AS is
        tup_inserted + tup_updated + tup_deleted AS changes, xact_rollback AS rollbacks
 FROM pg_stat_database WHERE datname IS NOT NULL;
 SELECT pid, ${names.hexOf("coalesce(application_name, '')")} AS name_hex,
-       floor(extract(epoch FROM now() - xact_start)) AS age
+       floor(extract(epoch FROM clock_timestamp() - xact_start)) AS age
 FROM pg_stat_activity
 WHERE backend_xid IS NOT NULL AND datname = current_database() AND pid <> pg_backend_pid()
 UNION ALL
-SELECT NULL, ${names.hexOf('gid')}, floor(extract(epoch FROM now() - prepared))
+SELECT NULL, ${names.hexOf('gid')}, floor(extract(epoch FROM clock_timestamp() - prepared))
 FROM pg_prepared_xacts WHERE database = current_database()
 ORDER BY 3 DESC LIMIT 20;`;
 

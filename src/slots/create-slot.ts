@@ -25,7 +25,7 @@ export function checkCanCreate(wanted: WantedSlot, { server, slot }: Preflight):
   throw new PgtailError(
     EXIT.notReady,
     `slot ${JSON.stringify(wanted.name)} exists already, for ${slot.plugin ?? 'a standby'}`,
-    { hint: 'choose another name, or drop it first: pgtail slots drop' },
+    { hint: `choose another name, or drop it first: pgtail slots drop ${wanted.name}` },
   );
 }
 

@@ -158,12 +158,21 @@ function activeRetainsWal(slot: Slot, settings: SlotSettings): Finding | undefin
   return finding(slot, 'slot-active-retains-wal', {
     severity: 'warning',
     fact: `${shown(slot)} keeps ${formatSize(slot.retained ?? 0)} of WAL although PID ${reader.pid}${who} reads it`,
-    consequence: `its consumer is slow, does not acknowledge, or a transaction is open for long; if the WAL grows: ${end}`,
+    consequence: `${whyActiveKeeps(slot)}; if the WAL grows: ${end}`,
     fix: [
       `${OPEN_TRANSACTIONS_SQL}; -- end what is open for long`,
       `SELECT ${position} FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(slot.name)}; -- if nothing is: while that stays, the consumer acknowledges nothing; end what keeps it waiting`,
     ],
   });
+}
+
+/** A reader that has confirmed most of what is kept is not what keeps it. */
+function whyActiveKeeps({ retained = 0, behind = retained }: Slot): string {
+  if (behind > retained / 2) {
+    return 'its consumer is slow, does not acknowledge, or a transaction is open for long';
+  }
+  const rest = behind === 0 ? 'all' : `all but ${formatSize(behind)}`;
+  return `its consumer has confirmed ${rest} of it: restart_lsn trails, as a transaction is open for long or the server has not moved it yet`;
 }
 
 function holdsXmin(slot: Slot, settings: SlotSettings): Finding | undefined {

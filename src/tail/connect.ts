@@ -37,6 +37,7 @@ export async function connectFirst(
     acknowledged: source.slot.position ?? BEYOND_ALL,
     silencePatience: undefined,
     attempts: 0,
+    hasStartedBefore: false,
     onStarted: () => environment.onStart(source),
   };
 }
@@ -115,7 +116,10 @@ export async function reconnect(
     if (signal.aborted) return null;
     try {
       const next = await connectOnce(departure, options, types);
-      return next && { ...next, attempts: attempt, onStarted: () => onReconnected(next.from) };
+      if (next === null) return null;
+      const onAgain = (): void => onReconnected(next.from);
+      const onStarted = next.hasStartedBefore ? onAgain : next.onStarted;
+      return { ...next, attempts: attempt, onStarted };
     } catch (error) {
       if (!isTransient(error)) throw error;
       reason = error;
@@ -139,6 +143,7 @@ async function connectOnce(
     throw error;
   }
   const limit = options.limit === undefined ? undefined : options.limit - stream.settledLines;
+  const hasStartedBefore = connected.hasStartedBefore || stream.hasStarted;
   return {
     ...opened,
     options: { ...options, limit },
@@ -149,7 +154,9 @@ async function connectOnce(
     acknowledged: laterLsn(connected.acknowledged, stream.acknowledged),
     silencePatience: longerPatience(connected, stream),
     attempts: 0,
-    onStarted: () => {},
+    hasStartedBefore,
+    // of a stream that was refused nobody has heard yet
+    onStarted: hasStartedBefore ? () => {} : () => environment.onStart(opened.source),
   };
 }
 

@@ -58,6 +58,8 @@ export interface Connected {
   readonly silencePatience: number | undefined;
   /** The attempts it took since a server was last heard of. */
   readonly attempts: number;
+  /** The first stream of the run has started, on a connection before. */
+  readonly hasStartedBefore: boolean;
   /** Called when the stream starts, before its first message. */
   readonly onStarted: () => void;
 }

@@ -5,7 +5,6 @@
 import { EXIT, type ExitCode, PgtailError, ProtocolViolation } from '../errors.ts';
 import { quoteIdentifier } from '../pgoutput/quote-identifier.ts';
 import { SERVER_ENCODINGS } from '../pgtypes/encoding/server-encodings.ts';
-import { quoteLiteral } from './commands.ts';
 import type { ReadySlot } from './slot.ts';
 
 /** The fields of an ErrorResponse that psql would show, as pg hands them over. */
@@ -378,8 +377,7 @@ function withoutEquivalent(
     : '';
   const anyBytes = `${place}--encoding LATIN1 takes any bytes, but shows all other text that is not ASCII wrongly`;
   if (temporary) return anyBytes;
-  const skip = `SELECT pg_replication_slot_advance(${quoteLiteral(name)}, LSN);`;
-  return `${anyBytes}\nor skip the transaction: ${skip} with an LSN behind it loses all that lies before`;
+  return `${anyBytes}\nor skip the transaction: pgtail slots advance ${name} LSN, with one behind it, loses all that lies before`;
 }
 
 /** pg met a message type that the protocol does not have. */

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commandOptions } from '../../src/cli/options.ts';
 import { PGTAIL, runPgtail, runShell } from '../support/pgtail.ts';
 
 const { version } = JSON.parse(
@@ -11,6 +12,7 @@ const { version } = JSON.parse(
 
 /** A closed port: whoever connects instead of complaining fails with exit code 3. */
 const NOWHERE = { PGHOST: '127.0.0.1', PGPORT: '1' };
+const nobody = { env: {}, userName: 'nobody', exists: () => false };
 
 async function mistake(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runPgtail(args, { env: NOWHERE });
@@ -125,6 +127,9 @@ describe.concurrent('a mistake on the command line', () => {
     [['-p', '65536'], /port/],
     [['-p', 'abc'], /port/],
     [['--create-slot'], /--create-slot.*--slot/],
+    [['--rotate-size', '1M'], /--rotate-size needs a file.*-f, --file/],
+    [['--fsync-interval', '5', '-f', '-'], /--fsync-interval needs a file/],
+    [['--rotate-size', '1M', '-S', 's', '-f', 'x', '--format', 'pretty'], /--rotate-size.*ndjson/],
     [['shop', 'warehouse'], /argument/],
     [['shop', '-d', 'warehouse'], /-d/],
     [['host=localhost nonsense'], /name=value/],
@@ -140,10 +145,11 @@ describe.concurrent('a mistake on the command line', () => {
     [['slots', '--watch', 'shop'], /--watch.*seconds/],
     [['slots', '--watch', '0'], /--watch.*0\.1/],
     [['slots', 'shop', '-d', 'shop'], /-d/],
-    [['slots', 'shop', 'warehouse'], /argument/],
+    [['slots', 'shop', 'warehouse'], /argument.*pgtail slots --help/],
+    [['doctor', 'shop', 'warehouse'], /argument.*pgtail doctor --help/],
     [['slots', '-d', 'shop', 'drop', 'audit'], /before the command.*pgtail slots drop --help/],
     [['-d', 'shop', 'slots'], /before the command.*pgtail slots --help/],
-    [['slots', 'create'], /argument.*name/],
+    [['slots', 'create'], /argument.*name.*pgtail slots create --help/],
     [['slots', 'create', 'Audit'], /NAME.*a-z, 0-9 and _/],
     [
       ['slots', 'create', 'audit', '--temporary', 'yes'],
@@ -179,6 +185,13 @@ describe.concurrent('a mistyped command', () => {
       expect(await mistake(word)).toMatch(new RegExp(`"${word}".*-d ${word}`));
     },
   );
+
+  it.each(['decode', 'slot'])('such as %s has no help, either', async (word) => {
+    const told = await mistake(word);
+    expect(await mistake(word, '--help')).toBe(told);
+    expect(await mistake('-d', 'shop', word, '-?')).toBe(told);
+    expect(await mistake('help', word)).toBe(told);
+  });
 
   it.each(['crate', 'drp', 'advanced'])('such as slots %s is not either', async (word) => {
     expect(await mistake('slots', word)).toMatch(
@@ -222,9 +235,25 @@ it.skipIf(!canRunNameless())(
   },
 );
 
-it.concurrent('takes PGTAIL_FORMAT=ndjson for json where there is no ndjson', async () => {
-  const env = { ...NOWHERE, PGTAIL_FORMAT: 'ndjson' };
-  expect(await runPgtail(['slots', '-d', 'shop'], { env })).toMatchObject({ code: 3 });
+describe.concurrent('json and ndjson', () => {
+  it.each(['slots', 'doctor', 'identity'])('are the same to %s', async (command) => {
+    const env = { ...NOWHERE, PGTAIL_FORMAT: 'ndjson' };
+    const shop = ['-d', 'shop'];
+    expect(await runPgtail([command, ...shop], { env })).toMatchObject({ code: 3 });
+    const typed = [command, ...shop, '--format', 'ndjson'];
+    expect(await runPgtail(typed, { env: NOWHERE })).toMatchObject({ code: 3 });
+  });
+
+  it('are the same to a tail', async () => {
+    const env = { ...NOWHERE, PGTAIL_FORMAT: 'json' };
+    expect(await runPgtail(['-d', 'shop'], { env })).toMatchObject({ code: 3 });
+    expect(commandOptions({ format: 'json' }, nobody, true).format).toBe('ndjson');
+  });
+});
+
+it.concurrent('takes what a variable says of files for those runs that write one', async () => {
+  const env = { ...NOWHERE, PGTAIL_ROTATE_SIZE: '1M' };
+  expect(await runPgtail(['-d', 'shop'], { env })).toMatchObject({ code: 3 });
 });
 
 it.concurrent('names host and port of a server that is not there', async () => {

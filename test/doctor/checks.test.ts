@@ -5,9 +5,12 @@ import { resultOf } from '../../src/doctor/check.ts';
 import { connectionsCheck } from '../../src/doctor/checks/capacity.ts';
 import { replicationRoleCheck } from '../../src/doctor/checks/role.ts';
 import { outputPluginCheck, versionCheck, walLevelCheck } from '../../src/doctor/checks/server.ts';
+import { slotChecks } from '../../src/doctor/checks/slot.ts';
 import type { DoctorFacts } from '../../src/doctor/facts.ts';
 import { LIMITS } from '../../src/doctor/limits.ts';
 import type { Settings } from '../../src/doctor/settings.ts';
+import type { Slot } from '../../src/slots/slot.ts';
+import { slot, settings as slotSettings } from '../slots/slot-case.ts';
 
 const settings = (values: Readonly<Record<string, string>>): Settings =>
   new Map(
@@ -43,6 +46,21 @@ it('a server that does not allow pgoutput is told to', () => {
       ],
     },
   ]);
+});
+
+it('a slot that was just made has decoded nothing, and its age is one transaction', () => {
+  const counters = { spillBytes: 0, streamBytes: 0, totalBytes: 0 };
+  const facts = factsOf({
+    request: { slot: 'audit' },
+    server: { major: 16, database: 'shop' },
+    settings: settings({}),
+    slotSettings: slotSettings(),
+    slots: [],
+    slot: slot({ catalogXminAge: 1, counters: counters as Slot['counters'] }), // all that is looked at
+  });
+  const told = slotChecks(facts, LIMITS).map(({ fact }) => fact);
+  expect(told).toContain('slot "audit" has decoded nothing yet');
+  expect(told.join()).toContain('catalog_xmin is 1 transaction old');
 });
 
 it('from 19 on wal_level=replica is enough, and the effective level is shown', () => {

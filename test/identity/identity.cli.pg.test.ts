@@ -115,6 +115,32 @@ shop.orders
     expect(result.stderr).toMatch(message);
   });
 
+  it('prints the tables that are there, says which are not, and ends with 4', async () => {
+    const { code, stdout, stderr } = await identity('-q', 'shop.orders', 'shop.Views', 'carts');
+    const { tables } = identitySchema.parse(JSON.parse(stdout));
+    expect({ code, tables: tables.map(({ table }) => table) }).toEqual({
+      code: 4,
+      tables: ['orders', 'views'],
+    });
+    expect(stderr).toBe('pgtail: no table is "carts"\n');
+  });
+
+  it('says how quotes count where that may be the mistake', async () => {
+    const { code, stdout, stderr } = await identity('shop.orders', 'Odd*');
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringMatching(
+        /^pgtail: no table is "Odd\*": letters without quotes are folded/,
+      ),
+    });
+    expect(identitySchema.parse(JSON.parse(stdout)).tables).toHaveLength(1);
+    for (const pattern of ['Odd*', '"Odd*"']) {
+      const none = await identity(pattern);
+      expect(none).toMatchObject({ code: 4, stdout: '' });
+      expect(none.stderr).toMatch(/HINT: {2}letters without quotes are folded/);
+    }
+  });
+
   it('names what it does not know as all commands do', async () => {
     const { code, stderr } = await runPgtail(['identty']);
     expect(code).toBe(2);
@@ -130,6 +156,22 @@ describe('pgtail identity --what-if', () => {
     expect(stdout).toMatch(
       /\d+ B of WAL more for each UPDATE and \d+ B for each DELETE, as measured/,
     );
+  });
+
+  it('tells it also of a table that cannot be updated now', async () => {
+    await withDatabase(async (own) => {
+      await own.sql(`CREATE TABLE orders (id int PRIMARY KEY, note text);
+        ALTER TABLE orders REPLICA IDENTITY NOTHING;
+        INSERT INTO orders VALUES (1, 'a note');
+        CREATE PUBLICATION shop FOR TABLE orders`);
+      const args = ['identity', ...own.options, '--what-if', 'orders', '--format', 'pretty'];
+      const { code, stdout } = await runPgtail(args);
+      expect(code).toBe(4);
+      expect(stdout).toContain('fix: ALTER TABLE public.orders REPLICA IDENTITY DEFAULT;\n');
+      expect(stdout).toMatch(
+        /FULL costs +\d+ B of WAL more for each UPDATE and \d+ B for each DELETE, as measured/,
+      );
+    });
   });
 
   it('says what it could not measure', async () => {

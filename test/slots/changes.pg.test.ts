@@ -95,6 +95,7 @@ describe.concurrent('slots create', () => {
       code: 4,
       stderr: expect.stringContaining(`slot "${shop.slot}" exists already, for pgoutput`),
     });
+    expect(stderr).toContain(`drop it first: pgtail slots drop ${shop.slot}\n`);
   });
 });
 

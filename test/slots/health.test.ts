@@ -90,3 +90,20 @@ it('what the role may not read of a reader is named', () => {
   expect(report([slot({ reader: hidden })]).unreadable).toEqual(['client_addr', 'flush_lag_ms']);
   expect(report([slot({ reader: READER }), slot()]).unreadable).toEqual([]);
 });
+
+describe('a slot that is read and keeps much', () => {
+  const consequence = (behind: number): string => {
+    const { findings } = report([slot({ retained: 2 * GB, behind, reader: READER })]);
+    expect(findings.map(({ id }) => id)).toEqual(['slot-active-retains-wal']);
+    return findings[0]!.consequence;
+  };
+
+  it('has a slow consumer if that has not confirmed most of it', () => {
+    expect(consequence(2 * GB)).toMatch(/^its consumer is slow, does not acknowledge, or /);
+  });
+
+  it('accuses no consumer that has confirmed it', () => {
+    expect(consequence(0)).toMatch(/^its consumer has confirmed all of it: restart_lsn trails, /);
+    expect(consequence(MB)).toMatch(/^its consumer has confirmed all but 1\.0 MB of it: /);
+  });
+});

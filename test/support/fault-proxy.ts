@@ -37,6 +37,7 @@ export class FaultProxy implements AsyncDisposable {
   /** How many connections have come so far. */
   connections = 0;
   #pieceLengths = WHOLE;
+  #fatalWords: string | undefined;
   #passable = Promise.resolve();
   #thaw = (): void => {};
 
@@ -50,9 +51,10 @@ export class FaultProxy implements AsyncDisposable {
       this.connections++;
       const { host, port } = this.#target;
       const upstream = connect({ host, port, allowHalfOpen: true });
-      const rewrite = tamper === null ? (chunk: Buffer) => chunk : rewriter(tamper);
+      const toClient = tamper === null ? (chunk: Buffer) => chunk : rewriter(tamper);
+      const toServer = (chunk: Buffer): Buffer => this.#overhear(chunk);
       for (const link of this.#links) if (!link.isOpen) this.#links.delete(link);
-      this.#links.add(new ProxyLink(client, upstream, network, rewrite));
+      this.#links.add(new ProxyLink(client, upstream, network, { toServer, toClient }));
     });
   }
 
@@ -84,6 +86,17 @@ export class FaultProxy implements AsyncDisposable {
       if (how === 'end') link.end();
       else link.reset();
     }
+  }
+
+  /** The next connection on which a client says this is reset before the server hears it. */
+  resetAt(words: string): void {
+    this.#fatalWords = words;
+  }
+
+  #overhear(chunk: Buffer): Buffer {
+    if (this.#fatalWords === undefined || !chunk.includes(this.#fatalWords)) return chunk;
+    this.#fatalWords = undefined;
+    throw new Error('reset, as it was asked for');
   }
 
   /** Nothing gets through, on new connections neither, until `thaw`; then everything does. */

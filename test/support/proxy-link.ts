@@ -10,7 +10,14 @@ export interface Network {
   readonly pieces: (chunk: Buffer) => readonly Buffer[];
 }
 
+/** Throws to reset the connection. */
 export type Rewrite = (chunk: Buffer) => Buffer;
+
+/** What becomes of bytes, by where they go. */
+export interface Rewriting {
+  readonly toServer: Rewrite;
+  readonly toClient: Rewrite;
+}
 
 export class ProxyLink {
   readonly #client: Socket;
@@ -19,7 +26,7 @@ export class ProxyLink {
   #swallows = false;
 
   /** The sockets are open, or about to be, and stay open when the other end closes. */
-  constructor(client: Socket, upstream: Socket, network: Network, rewrite: Rewrite) {
+  constructor(client: Socket, upstream: Socket, network: Network, rewriting: Rewriting) {
     this.#client = client;
     this.#upstream = upstream;
     this.#network = network;
@@ -27,8 +34,8 @@ export class ProxyLink {
       socket.setNoDelay(true); // else pieces would be joined again
       socket.on('error', () => {}); // told by the loop below
     }
-    void this.#carry(client, upstream, (chunk) => chunk);
-    void this.#carry(upstream, client, rewrite);
+    void this.#carry(client, upstream, rewriting.toServer);
+    void this.#carry(upstream, client, rewriting.toClient);
   }
 
   get isOpen(): boolean {

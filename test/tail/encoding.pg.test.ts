@@ -397,7 +397,7 @@ describe.concurrent('characters without an equivalent in Unicode', () => {
     expect(converted.code).toBe(1);
     expect(converted.said).toMatch(/cannot send text at [0-9A-F/]+ as UTF8: .*0x81/);
     expect(converted.said).toMatch(/HINT: .*--encoding WIN1252 says which table and column/);
-    expect(converted.said).toContain(`pg_replication_slot_advance('${publisher.slot}', LSN)`);
+    expect(converted.said).toContain(`pgtail slots advance ${publisher.slot} LSN`);
     const strict = saidOf(await publisher.run(publisher.slot, ['--encoding', 'WIN1252']));
     expect(strict.code).toBe(1);
     expect(strict.said).toContain('column "note" of "public.orders"');
@@ -412,8 +412,12 @@ describe.concurrent('characters without an equivalent in Unicode', () => {
     });
     await publisher.commit(`INSERT INTO orders VALUES (1, E'secret \\x81')`);
     const { said } = saidOf(await publisher.run(publisher.slot));
-    const [statement] = /SELECT pg_replication_slot_advance\(.*?\);/.exec(said)!;
-    await publisher.database.query(statement!.replace('LSN', 'pg_current_wal_lsn()'));
+    const [, command] = /pgtail (slots advance \w+) LSN/.exec(said)!;
+    const [end] = await publisher.database.query<{ lsn: string }>(
+      'SELECT pg_current_wal_lsn()::text AS lsn',
+    );
+    const words = [...command!.split(' '), end!.lsn, '--yes', ...publisher.database.options];
+    expect((await runPgtail(words)).code).toBe(0);
     await publisher.commit(`INSERT INTO orders VALUES (2, 'tea')`);
     const { code, stdout } = await publisher.run(publisher.slot);
     expect(code).toBe(0);

@@ -210,7 +210,7 @@ async function expectPromptCommits(shop: Shop, child: PgtailProcess): Promise<vo
 }
 
 /** The default would do for a moment only: an hour shows that nothing waits for it. */
-const RARELY = ['--status-interval', '3600', '--fsync-interval', '3600'];
+const RARELY = ['--status-interval', '3600'];
 
 it('a commit that waits for the tail waits for no timer: a file on standard output', async () => {
   await using shop = await Shop.open(server);
@@ -269,7 +269,7 @@ it('a commit that waits for the tail waits for no timer: a file that is synced',
   await using shop = await Shop.open(server);
   using folder = temporaryFolder();
   await setting(shop, 'synchronous_standby_names', '*');
-  const file = ['-f', join(folder.path, 'out.ndjson')];
+  const file = ['-f', join(folder.path, 'out.ndjson'), '--fsync-interval', '3600'];
   await using child = startPgtail([...shop.args, ...RARELY, ...file]);
   await expectPromptCommits(shop, child);
   await setting(shop, 'synchronous_standby_names', '');

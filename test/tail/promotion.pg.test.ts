@@ -69,8 +69,10 @@ const promote = (standby: EmbeddedServer): Promise<unknown> => ask(standby, 'SEL
 /** The options that tail the shop there through the slot. */
 const argsAt = ({ host, port }: Target, slot = 'tail'): string[] => [
   ...['-h', host, '-p', String(port), '-U', 'postgres', '-d', 'postgres'],
-  ...['-S', slot, '-P', 'shop', '--fsync-interval', '0.05'],
+  ...['-S', slot, '-P', 'shop'],
 ];
+
+const toFileAt = (path: string): readonly string[] => ['-f', path, '--fsync-interval', '0.05'];
 
 const NO_TLS = { env: { PGSSLMODE: 'disable' } };
 
@@ -91,7 +93,7 @@ describe.runIf(major >= FIRST_WITH_FAILOVER_SLOTS)('a primary that dies', () => 
     const here = { host: '127.0.0.1', port: proxy.port };
     using folder = temporaryFolder();
     const path = join(folder.path, 'out.ndjson');
-    await using toFile = startPgtail([...argsAt(here), '-f', path, '-v'], NO_TLS);
+    await using toFile = startPgtail([...argsAt(here), ...toFileAt(path), '-v'], NO_TLS);
     await using toPipe = startPgtail([...argsAt(here, 'pipe'), '-v'], NO_TLS);
     await Promise.all([toFile.started(), toPipe.started()]);
     await order(primary, 1);
@@ -119,7 +121,7 @@ describe.runIf(major >= FIRST_WITH_FAILOVER_SLOTS)('a primary that dies', () => 
     expect(insertedIds(read(path))).toEqual([1, 2, 3]);
     expect(timelinesOf(read(path))).toEqual([1, 2]);
     await order(standby, 4);
-    const next = await runPgtail([...argsAt(here), '-f', path, '--no-follow'], NO_TLS);
+    const next = await runPgtail([...argsAt(here), ...toFileAt(path), '--no-follow'], NO_TLS);
     expect(next.code).toBe(0);
     expect(insertedIds(read(path))).toEqual([1, 2, 3, 4]);
   });
@@ -145,8 +147,8 @@ describe.runIf(major >= FIRST_THAT_DECODES_ON_STANDBY)('a standby that is read',
     for (const name of ['tail', 'brief', 'pipe']) await createSlotOnStandby(primary, standby, name);
     using folder = temporaryFolder();
     const [path, briefPath] = [join(folder.path, 'out.ndjson'), join(folder.path, 'brief.ndjson')];
-    await using toFile = startPgtail([...argsAt(standby), '-f', path, '--no-reconnect']);
-    await using brief = startPgtail([...argsAt(standby, 'brief'), '-f', briefPath]);
+    await using toFile = startPgtail([...argsAt(standby), ...toFileAt(path), '--no-reconnect']);
+    await using brief = startPgtail([...argsAt(standby, 'brief'), ...toFileAt(briefPath)]);
     await using toPipe = startPgtail(argsAt(standby, 'pipe'));
     await Promise.all([toFile, brief, toPipe].map((child) => child.started()));
     await order(primary, 1);
@@ -174,7 +176,7 @@ describe.runIf(major >= FIRST_THAT_DECODES_ON_STANDBY)('a standby that is read',
       ['tail', path],
       ['brief', briefPath],
     ] as const) {
-      const next = await runPgtail([...argsAt(standby, slot), '-f', file, '--no-follow']);
+      const next = await runPgtail([...argsAt(standby, slot), ...toFileAt(file), '--no-follow']);
       expect(next.code).toBe(0);
       expect(insertedIds(read(file))).toEqual([1, 2, 3, 4]);
       expect(timelinesOf(read(file))).toEqual([1, 2]);
@@ -211,7 +213,7 @@ describe.runIf(major >= FIRST_WITH_STANDBY_SIGNAL)('a file with more than the se
     const here = { host: '127.0.0.1', port: proxy.port };
     using folder = temporaryFolder();
     const path = join(folder.path, 'out.ndjson');
-    await using child = startPgtail([...argsAt(here), '-f', path], NO_TLS);
+    await using child = startPgtail([...argsAt(here), ...toFileAt(path)], NO_TLS);
     await child.started();
     await order(primary, 1);
     await untilReplayed(primary, standby);
@@ -230,7 +232,7 @@ describe.runIf(major >= FIRST_WITH_STANDBY_SIGNAL)('a file with more than the se
     const commit = linesOf(before).findLast(({ op }) => op === 'commit');
     expect(stderr).toMatch(deadBranchUpTo(commit!.end_lsn!));
     // and whoever begins it again is told the same
-    const again = await runPgtail([...argsAt(standby), '-f', path]);
+    const again = await runPgtail([...argsAt(standby), ...toFileAt(path)]);
     expect(again.code).toBe(6);
     expect(again.stderr).toMatch(deadBranchUpTo(commit!.end_lsn!));
     expect(read(path)).toBe(before);
@@ -244,7 +246,7 @@ describe.runIf(major >= FIRST_WITH_STANDBY_SIGNAL)('a file with more than the se
     await order(server, 1);
     const copy = join(server.socketDirectory, 'copy');
     await copyData(server, copy);
-    await using child = startPgtail([...argsAt(server), '-f', path]);
+    await using child = startPgtail([...argsAt(server), ...toFileAt(path)]);
     await child.started();
     await order(server, 2);
     await untilWritten(path, /"id":2\b[\s\S]*"op":"commit"/);
@@ -252,7 +254,7 @@ describe.runIf(major >= FIRST_WITH_STANDBY_SIGNAL)('a file with more than the se
     const end = linesOf(before).findLast(({ op }) => op === 'commit')!.end_lsn!;
     await restoreData(server, copy);
     const { code, stderr } = await child.exited;
-    const again = await runPgtail([...argsAt(server), '-f', path]);
+    const again = await runPgtail([...argsAt(server), ...toFileAt(path)]);
     expect([code, again.code]).toEqual([6, 6]);
     for (const told of [stderr, again.stderr]) {
       expect(told).toMatch(/the server's WAL ends at [0-9A-F]+\/[0-9A-F]+, before /);

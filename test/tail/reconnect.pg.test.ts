@@ -200,6 +200,32 @@ describe('a network that is cut without a word', () => {
   });
 });
 
+describe('a tail that is cut off before its first stream has started', () => {
+  it('tells what it reads when it starts at last, and not that it goes on', async () => {
+    await using shop = await Shop.open(server);
+    await using proxy = await FaultProxy.start(server);
+    proxy.resetAt('START_REPLICATION');
+    const viaProxy = ['-h', '127.0.0.1', '-p', String(proxy.port)];
+    const args = [...shop.args, ...viaProxy, '-v'];
+    await using child = startPgtail(args, { env: { PGSSLMODE: 'disable' } });
+    await child.started();
+    await shop.order(1);
+    await child.output(/"op":"commit"/);
+    await shop.endWalsenders();
+    await child.reconnected();
+    const { code, stdout, stderr } = await child.stop();
+    expect({ code, ids: insertedIds(stdout) }).toEqual({ code: 0, ids: [1] });
+    expect(stderr.split('\n').slice(0, -1)).toEqual([
+      expect.stringMatching(/^pgtail: .*: trying to connect again$/),
+      expect.stringMatching(/^pgtail: publication "shop", slot /),
+      expect.stringMatching(/^pgtail: from .+, the server's WAL ends at /),
+      expect.stringMatching(/^pgtail: .*: trying to connect again$/),
+      expect.stringMatching(/^pgtail: connected again, going on behind /),
+      expect.stringMatching(/^pgtail: slot .+ stays, /),
+    ]);
+  });
+});
+
 describe('what would not go away by itself ends the tail with its exit code', () => {
   it('a slot that was dropped meanwhile is exit code 6', async () => {
     await using shop = await Shop.open(server);

@@ -87,7 +87,8 @@ function createPublication(name: string, { publications, role }: PublicationChec
   const isWhole = publishable.count === publishable.names.length && publishable.count > 0;
   if (isWhole) return `${create} FOR TABLE ${publishable.names.join(', ')};${who}`;
   const without = userTables - publishable.count;
-  if (without === 0) return `${create} FOR ALL TABLES; -- as a superuser`;
+  if (without === 0)
+    return `${create} FOR ALL TABLES; -- as a superuser; a table made later without a primary key refuses UPDATE and DELETE`;
   return `${create}; -- and ALTER PUBLICATION … ADD TABLE …: ${formatCounted(without, 'table')} without a replica identity would refuse UPDATE and DELETE`;
 }
 

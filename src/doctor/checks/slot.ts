@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/view-pg-replication-slots.html
 
 import { type Finding, RELOAD } from '../../findings/finding.ts';
-import { formatCount, formatCounted, formatDuration, formatSize } from '../../format/quantities.ts';
+import { formatCounted, formatDuration, formatSize } from '../../format/quantities.ts';
 import { slotFindings } from '../../slots/health.ts';
 import type { DecodingCounters, Slot, SlotReader } from '../../slots/slot.ts';
 import { quoteLiteral } from '../../walsender/commands.ts';
@@ -70,7 +70,7 @@ function positionText(slot: Slot, { slotSettings }: SlotCheckFacts): string {
     ...(safeWal === undefined ? [] : [`lost after ${formatSize(safeWal)} more`]),
     ...(catalogXminAge === undefined
       ? []
-      : [`catalog_xmin is ${formatCount(catalogXminAge)} transactions old`]),
+      : [`catalog_xmin is ${formatCounted(catalogXminAge, 'transaction')} old`]),
   ];
   return `${shown(slot)} ${parts.join(', ') || 'keeps nothing'}`;
 }
@@ -217,9 +217,14 @@ function notFailover(slot: Slot, { server, state, request }: SlotCheckFacts): Fi
 function countersChecks(slot: Slot, facts: SlotCheckFacts, limits: Limits): readonly Check[] {
   const { counters } = slot;
   if (counters === undefined) return [];
-  const fact = `${shown(slot)} has decoded ${formatSize(counters.totalBytes)}, ${spilledText(counters)}`;
+  const fact = `${shown(slot)} has decoded ${decodedText(counters)}`;
   const subject = { kind: 'slot', name: slot.name } as const;
   return [check('slot-decoding', subject, fact, spills(slot, facts, limits))];
+}
+
+function decodedText(counters: DecodingCounters): string {
+  if (counters.totalBytes === 0) return 'nothing yet';
+  return `${formatSize(counters.totalBytes)}, ${spilledText(counters)}`;
 }
 
 function spilledText(counters: DecodingCounters): string {

@@ -9,28 +9,65 @@ import {
   type Operation,
   type Publication,
   type Published,
+  publishedAs,
   publishedBy,
 } from '../identity/publication.ts';
 import type { IdentityFacts } from '../identity/report.ts';
-import type { Column } from '../identity/table.ts';
+import { extendColumnList, memberName } from '../identity/statements.ts';
+import type { Column, Table, TableOutline } from '../identity/table.ts';
 import { unsentGenerated } from '../identity/visible-row.ts';
 import { qualifiedSqlName, sqlName } from '../pgoutput/sql-name.ts';
-import { canBePublished, isSent, readUserTables, type UserTable } from './user-tables.ts';
+import {
+  canBePublished,
+  isSent,
+  readUserTables,
+  refusingTables,
+  type UserTable,
+} from './user-tables.ts';
 
 export interface ChosenPublication {
   readonly name: string;
   readonly operations: readonly Operation[];
   readonly allTables: boolean;
   readonly tables: number;
-  /** Partitions whose rows come under their own names. */
-  readonly leaves: number;
-  /** Columns as `schema.table.column`, quoted as in SQL. */
-  readonly unsent: { readonly stored: readonly string[]; readonly virtual: readonly string[] };
+  readonly viaRoot: boolean;
+  /** Tables of users that it lacks and can take without an UPDATE or DELETE of the application failing. */
+  readonly addable: Tables;
+  /** How many others it lacks. */
+  readonly notAddable: number;
+  readonly partitions: PublishedPartitions;
+  readonly unsent: { readonly stored: UnsentColumns; readonly virtual: UnsentColumns };
 }
 
-/** Names as in SQL, quoted where they need it; `names` may be the first few. */
-export interface Tables {
+/** Partitions whose rows come under their own names. */
+export interface PublishedPartitions {
+  readonly count: number;
+  /** Whether publish_via_partition_root gives some of them another name as they are published now. */
+  readonly underRoot: boolean;
+  /** Roots that must be published for the others, as ADD TABLE takes them. */
+  readonly roots: readonly string[];
+  /** Such as would make UPDATE and DELETE of some of their partitions fail. */
+  readonly unsafeRoots: readonly string[];
+  /** Whether some have a row filter or a column list, which under the name of a root does not count. */
+  readonly narrowed: boolean;
+}
+
+/** Columns that are left out of what is sent. */
+export interface UnsentColumns {
+  /** As `schema.table.column`, quoted as in SQL. */
   readonly names: readonly string[];
+  /** Whether a setting of the publication left some of them out, not a column list. */
+  readonly bySetting: boolean;
+  /** What adds the others to the column lists that lack them. */
+  readonly extendLists: readonly string[];
+}
+
+/** `names` may be the first few. */
+export interface Tables {
+  /** As in SQL, quoted where they need it. */
+  readonly names: readonly string[];
+  /** The same as members of a publication: ADD TABLE and FOR TABLE take them. */
+  readonly members: readonly string[];
   readonly count: number;
 }
 
@@ -47,6 +84,8 @@ export interface PublicationFacts {
   readonly unpublishedSafe: Tables;
   /** Those that a new publication can take so. */
   readonly publishable: Tables;
+  /** Tables, also of extensions, that would refuse UPDATE and DELETE in one FOR ALL TABLES. */
+  readonly refusing: number;
   readonly userTables: number;
 }
 
@@ -66,11 +105,12 @@ export async function readPublications(
   const created = newPublication(server);
   return {
     existing: all.map(({ name }) => name),
-    chosen: chosen.map((publication) => contentOf(publication, facts)),
+    chosen: chosen.map((publication) => contentOf(publication, facts, tables)),
     missing: asked.filter((name) => all.every((each) => each.name !== name)),
     unpublished: listOf(unpublished),
     unpublishedSafe: listOf(unpublished.filter((each) => first && canBePublished(each, first))),
     publishable: listOf(tables.filter((each) => canBePublished(each, created))),
+    refusing: refusingTables(facts, created).length,
     userTables: tables.length,
   };
 }
@@ -99,22 +139,73 @@ function newPublication({ major }: ServerSummary): Publication {
 /** Far more than are shown. */
 const MOST_NAMES = 20;
 
-const listOf = (tables: readonly UserTable[]): Tables => ({
-  names: tables.slice(0, MOST_NAMES).map(({ table }) => qualifiedSqlName(table)),
-  count: tables.length,
-});
+function listOf(tables: readonly UserTable[]): Tables {
+  const shown = tables.slice(0, MOST_NAMES).map(({ table }) => table);
+  return {
+    names: shown.map(qualifiedSqlName),
+    members: shown.map(memberName),
+    count: tables.length,
+  };
+}
 
-function contentOf(publication: Publication, facts: IdentityFacts): ChosenPublication {
+function contentOf(
+  publication: Publication,
+  facts: IdentityFacts,
+  userTables: readonly UserTable[],
+): ChosenPublication {
   const { name, operations, allTables, viaRoot } = publication;
   const sent = sentAs(publication, facts);
+  const lacking = userTables.filter((each) => !isSent(each, [publication], facts));
+  const addable = lacking.filter((each) => canBePublished(each, publication));
   return {
     name,
     operations,
     allTables,
     tables: sent.length,
-    leaves: viaRoot ? 0 : sent.filter(({ as }) => as.ancestors.length > 0).length,
+    viaRoot,
+    addable: listOf(addable),
+    notAddable: lacking.length - addable.length,
+    partitions: partitionsOf(
+      publication,
+      sent.map(({ as }) => as),
+      facts,
+      userTables,
+    ),
     unsent: { stored: unsentOf(sent, 'stored'), virtual: unsentOf(sent, 'virtual') },
   };
+}
+
+/** `sent` are the tables that rows are sent as. */
+function partitionsOf(
+  publication: Publication,
+  sent: readonly Table[],
+  { outlines }: IdentityFacts,
+  userTables: readonly UserTable[],
+): PublishedPartitions {
+  const viaRoot = { ...publication, viaRoot: true };
+  const underRoot = (table: TableOutline) => publishedAs(viaRoot, table, outlines)!;
+  const partitions = sent.filter(({ ancestors }) => ancestors.length > 0);
+  const missing = new Set(
+    partitions
+      .filter((table) => underRoot(table) !== table.ancestors.at(-1))
+      .map(({ ancestors }) => ancestors.at(-1)!),
+  );
+  const isSafe = (id: number): boolean =>
+    userTables.some((each) => each.table.id === id && canBePublished(each, viaRoot));
+  const named = (ids: readonly number[]): readonly string[] =>
+    ids.map((id) => qualifiedSqlName(outlines.get(id)!)).toSorted();
+  return {
+    count: partitions.length,
+    underRoot: partitions.some((table) => underRoot(table) !== table.id),
+    roots: named([...missing].filter(isSafe)),
+    narrowed: partitions.some(({ id }) => isNarrowed(publication, id)),
+    unsafeRoots: named([...missing].filter((id) => !isSafe(id))),
+  };
+}
+
+function isNarrowed({ members }: Publication, table: number): boolean {
+  const member = members.get(table);
+  return member?.filter !== undefined || member?.columns !== undefined;
 }
 
 /** Each table once by whose name rows are sent; a partitioned one is such a table only as a root. */
@@ -127,12 +218,27 @@ function sentAs(publication: Publication, { tables }: IdentityFacts): readonly P
 }
 
 /** Before 18 a generated column is never sent; from then on if the publication says so. */
-function unsentOf(sent: readonly Published[], kind: Column['generated']): readonly string[] {
-  return sent
-    .flatMap((published) =>
-      unsentGenerated(published.as, published)
-        .filter(({ generated }) => generated === kind)
-        .map(({ name }) => `${qualifiedSqlName(published.as)}.${sqlName(name)}`),
-    )
-    .toSorted();
+function unsentOf(sent: readonly Published[], kind: Column['generated']): UnsentColumns {
+  const lacking = sent
+    .map((published) => ({ published, columns: unsentNames(published, kind) }))
+    .filter(({ columns }) => columns.length > 0);
+  const listed = lacking.filter(({ published }) => published.member?.columns !== undefined);
+  return {
+    names: lacking
+      .flatMap(({ published: { as }, columns }) =>
+        columns.map((name) => `${qualifiedSqlName(as)}.${sqlName(name)}`),
+      )
+      .toSorted(),
+    bySetting: listed.length < lacking.length,
+    extendLists: listed.map(({ published, columns }) => extendedAtOnce(published, columns)),
+  };
 }
+
+const unsentNames = (published: Published, kind: Column['generated']): readonly string[] =>
+  unsentGenerated(published.as, published)
+    .filter(({ generated }) => generated === kind)
+    .map(({ name }) => name);
+
+/** Between the two statements nothing of the table would be sent. */
+const extendedAtOnce = (published: Published, missing: readonly string[]): string =>
+  `BEGIN; ${extendColumnList(published, missing).join(' ')} COMMIT;`;

@@ -23,7 +23,7 @@ export interface ServerState {
   readonly walsendersUsed: number;
   /** Sessions that are no walsender: nearly what counts against max_connections. */
   readonly sessions: number;
-  /** Application names of physical replication clients, each once. */
+  /** Application names of those that follow as standbys do: one each, also where they are equal. */
   readonly standbys: readonly string[];
   /** There are physical slots, whether somebody reads them or not. */
   readonly hasPhysicalSlots: boolean;
@@ -52,11 +52,18 @@ SELECT extract(epoch FROM now()) AS now, getdatabaseencoding() AS encoding,
        has_table_privilege('pg_hba_file_rules', 'SELECT')
        AND has_function_privilege('pg_hba_file_rules()', 'EXECUTE') AS may_read_hba`;
 
+/**
+ * A base backup is none, nor the connection of the same name that brings the WAL for it. To a role
+ * without privileges the states are NULL.
+ */
 const standbysSql = ({ names }: ServerSummary): string => `
-SELECT DISTINCT ${names.hexOf('application_name')} AS name_hex
+SELECT ${names.hexOf('application_name')} AS name_hex
 FROM pg_stat_replication AS r
-WHERE application_name <> '' AND NOT EXISTS (
-  SELECT FROM pg_replication_slots AS s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
+WHERE application_name <> '' AND coalesce(state, 'streaming') IN ('streaming', 'catchup')
+  AND NOT EXISTS (SELECT FROM pg_stat_replication AS b
+                  WHERE b.state = 'backup' AND b.application_name = r.application_name)
+  AND NOT EXISTS (SELECT FROM pg_replication_slots AS s
+                  WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
 ORDER BY 1`;
 
 /** Which file a line is in is told from 16 on; before there is only one. */

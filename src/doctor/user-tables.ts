@@ -53,19 +53,37 @@ async function readTablesOfExtensions(query: RunQuery): Promise<ReadonlySet<numb
 
 /** By its own name, or by those of all its partitions. */
 export function isSent(
-  { leaves }: UserTable,
+  table: UserTable,
   publications: readonly Publication[],
   { outlines }: IdentityFacts,
 ): boolean {
-  return leaves.every((leaf) =>
-    publications.some((each) => publishedAs(each, leaf, outlines) !== undefined),
+  return sourcesOf(table).every((source) =>
+    publications.some((each) => publishedAs(each, source, outlines) !== undefined),
   );
 }
 
+/** A partitioned table without partitions is as good as those that it will have. */
+const sourcesOf = ({ table, leaves }: UserTable): readonly Table[] =>
+  leaves.length === 0 ? [{ ...table, partitioned: false }] : leaves;
+
 /** Added to that publication, it would make no UPDATE or DELETE of the application fail. */
-export function canBePublished({ table, leaves }: UserTable, publication: Publication): boolean {
-  return leaves.every((leaf) => {
-    const published = { publication, as: publication.viaRoot ? table : leaf, member: undefined };
-    return failuresUnder(effectiveIdentity(leaf), leaf, [published]).length === 0;
-  });
+export function canBePublished(table: UserTable, publication: Publication): boolean {
+  return sourcesOf(table).every((source) =>
+    failsNever(source, publication, publication.viaRoot ? table.table : source),
+  );
+}
+
+function failsNever(source: Table, publication: Publication, as: Table): boolean {
+  const published = { publication, as, member: undefined };
+  return failuresUnder(effectiveIdentity(source), source, [published]).length === 0;
+}
+
+/** All that FOR ALL TABLES would publish and that would refuse UPDATE and DELETE then, whoever made it. */
+export function refusingTables(
+  { tables }: IdentityFacts,
+  publication: Publication,
+): readonly Table[] {
+  return [...tables.values()].filter(
+    (table) => !table.unlogged && !failsNever(table, publication, table),
+  );
 }

@@ -28,12 +28,14 @@ const outlineRow = z.object({
     z.transform((letter: string) => IDENTITIES[letter]!),
   ),
   parent: z.nullable(id),
+  has_heirs: flag,
 });
 
 const outlinesSql = ({ names }: Catalog): string => `
 SELECT c.oid AS id, c.relnamespace AS schema_id, ${names.hexOf('n.nspname')} AS schema_hex,
        ${names.hexOf('c.relname')} AS name_hex, c.relkind = 'p' AS partitioned,
-       c.relpersistence = 'u' AS unlogged, c.relreplident AS identity, i.inhparent AS parent
+       c.relpersistence = 'u' AS unlogged, c.relreplident AS identity, i.inhparent AS parent,
+       c.relhassubclass AND c.relkind = 'r' AS has_heirs
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid AND c.relispartition
@@ -59,6 +61,7 @@ export async function readOutlines(
     unlogged: row.unlogged,
     identity: row.identity,
     ancestors: ancestorsOf(row.parent, parents),
+    hasHeirs: row.has_heirs,
   }));
 }
 

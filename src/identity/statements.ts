@@ -5,7 +5,7 @@
 import { qualifiedSqlName, sqlName } from '../pgoutput/sql-name.ts';
 import type { EffectiveIdentity } from './effective-identity.ts';
 import { columnNames, type Published } from './publication.ts';
-import type { Table } from './table.ts';
+import type { Table, TableOutline } from './table.ts';
 
 /** The identity as ALTER TABLE names it. */
 export function identityClause(identity: EffectiveIdentity): string {
@@ -27,6 +27,10 @@ export function publishGenerated({ publication }: Published): string {
   return `ALTER PUBLICATION ${sqlName(publication.name)} SET (publish_generated_columns = stored);`;
 }
 
+/** As a member of a publication: that alone, not the tables that inherit from it. */
+export const memberName = (table: TableOutline): string =>
+  `${table.hasHeirs ? 'ONLY ' : ''}${qualifiedSqlName(table)}`;
+
 /** A table's column list is changed by adding it anew, with the filter that it had. */
 export function extendColumnList(
   published: Published,
@@ -37,8 +41,8 @@ export function extendColumnList(
   const filter = member?.filter === undefined ? '' : ` WHERE (${member.filter})`;
   const alter = `ALTER PUBLICATION ${sqlName(publication.name)}`;
   return [
-    `${alter} DROP TABLE ${qualifiedSqlName(as)};`,
-    `${alter} ADD TABLE ${qualifiedSqlName(as)} (${list.join(', ')})${filter};`,
+    `${alter} DROP TABLE ${memberName(as)};`,
+    `${alter} ADD TABLE ${memberName(as)} (${list.join(', ')})${filter};`,
   ];
 }
 

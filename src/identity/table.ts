@@ -47,6 +47,8 @@ export interface TableOutline {
   readonly identity: ReplicaIdentity;
   /** The partitioned tables it is a partition of, nearest first. */
   readonly ancestors: readonly number[];
+  /** Tables that say INHERITS have it as a parent, or had: its name means them too, but after ONLY. */
+  readonly hasHeirs: boolean;
 }
 
 export interface Table extends TableOutline {

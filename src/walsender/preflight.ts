@@ -11,6 +11,7 @@ import { type MoneyLocale, readMoneyLocale } from './money-locale.ts';
 import { NO_SESSION_TIMEOUTS } from './pinned-settings.ts';
 import { queryFailure } from './server-error.ts';
 import type { ReplicationSession } from './session.ts';
+import { hasName, parseStandbyNames, takesAny } from './standby-names.ts';
 import type { QueryRows } from './text-query.ts';
 
 export interface ServerFacts {
@@ -203,14 +204,8 @@ function slotFacts(rows: QueryRows): SlotFacts | undefined {
  * without regard to case, and `*` is all of them.
  */
 export function isSynchronousStandby(applicationName: string, standbyNames: string): boolean {
-  const names = standbyNames.replace(/^\s*(FIRST|ANY)?\s*\d*\s*\(/i, '').replace(/\)\s*$/, '');
-  return names.split(',').some((each) => {
-    const name = each
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .replaceAll('""', '"');
-    return name === '*' || name.toLowerCase() === applicationName.toLowerCase();
-  });
+  const names = parseStandbyNames(standbyNames);
+  return takesAny(names) || hasName(names, applicationName);
 }
 
 /** @throws PgtailError (exit code 4) if WAL is not written for logical decoding. */

@@ -1,7 +1,7 @@
 // A database that the doctor looks at in this process, and whose fixes are run as they are printed.
 
 import { spawnSync } from 'node:child_process';
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, type QueryResultRow } from 'pg';
 import { expect } from 'vitest';
 import type { RunQuery } from '../../src/catalog/catalog-connection.ts';
 import { openCatalog } from '../../src/catalog/open-catalog.ts';
@@ -22,6 +22,8 @@ export interface Place {
   readonly database: string;
   /** Of the server, if its settings may be changed. */
   readonly restart?: () => Promise<void>;
+  /** What is set before any fix. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What the doctor is asked. */
@@ -52,7 +54,7 @@ export class Patient {
   /** The document is checked against its schema in passing. */
   async examine(question: Question = {}): Promise<DoctorReport> {
     const { host, port, user, database } = this.#place;
-    const env = { ...question.env, ...this.#env };
+    const env = { ...this.#place.env, ...question.env, ...this.#env };
     const flags = {
       dbname: env.PGDATABASE ?? question.database ?? database,
       host,
@@ -114,6 +116,11 @@ export class Patient {
     await this.#query(text, user === undefined ? {} : { user });
   }
 
+  /** What a query finds. */
+  async rows<Row extends QueryResultRow>(text: string): Promise<readonly Row[]> {
+    return await this.#query<Row>(text, {});
+  }
+
   async #run(fix: string): Promise<void> {
     if (fix === 'restart the server') return await this.#place.restart!();
     const exported = /^export (\w+)='?([^'# ]*)'?( #.*)?$/.exec(fix);
@@ -144,12 +151,13 @@ export class Patient {
     expect({ status, stderr }).toMatchObject({ status: 0 });
   }
 
-  async #query(text: string, config: ClientConfig): Promise<void> {
+  async #query<Row extends QueryResultRow>(text: string, config: ClientConfig): Promise<Row[]> {
     const { host, port, user, database } = this.#place;
     const client = new Client({ host, port, user, database, ssl: false, ...config });
     await client.connect();
     try {
-      await client.query(text);
+      const { rows } = await client.query<Row>(text);
+      return rows;
     } finally {
       await client.end();
     }

@@ -1,6 +1,6 @@
 // What is wrong with publications, each in a database of its own.
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sharedServer, withDatabase } from '../support/server.ts';
 import { Patient } from './patient.ts';
 
@@ -8,6 +8,9 @@ const { major } = sharedServer();
 
 /** `orders` has a key; to a publication, `log` would make its UPDATEs fail. */
 const SCHEMA = 'CREATE TABLE orders (id int PRIMARY KEY, total int); CREATE TABLE log (line text)';
+
+const NOT_LOG =
+  '-- not 1 table without a replica identity, which would refuse UPDATE and DELETE: pgtail identity';
 
 async function withShop(
   schema: string,
@@ -27,7 +30,7 @@ it('a database without a publication gets one of the tables that can be publishe
       severity: 'error',
       fact: `database "${database}" has no publication`,
       consequence: 'without one nothing is sent',
-      fix: ['CREATE PUBLICATION "pgtail" FOR TABLE public.orders;'],
+      fix: [`CREATE PUBLICATION "pgtail" FOR TABLE public.orders; ${NOT_LOG}`],
     });
     await patient.mend(finding);
     await patient.sql(`INSERT INTO log VALUES ('a')`);
@@ -46,6 +49,94 @@ it('a database in which every table can be published, and there are many, gets o
   });
 });
 
+it('a database with many tables and one of an extension without a key gets none for all', async () => {
+  const tables = Array.from({ length: 21 }, (_, i) => `CREATE TABLE t${i} (id int PRIMARY KEY)`);
+  const settings =
+    'CREATE TABLE settings (line text); ALTER EXTENSION plpgsql ADD TABLE settings; INSERT INTO settings VALUES (1)';
+  await withShop(`${tables.join('; ')}; ${settings}`, async (patient) => {
+    const finding = await patient.finding('no-publication');
+    expect(finding.fix).toEqual([
+      expect.stringMatching(/^CREATE PUBLICATION "pgtail" FOR TABLE public.t0, .*; -- 1 more$/),
+    ]);
+    await patient.mend(finding);
+    await patient.sql(`UPDATE settings SET line = 'b'`);
+    await patient.mend(await patient.finding('tables-not-published'));
+    await patient.sql(`UPDATE settings SET line = 'c'`);
+    await patient.sql('ALTER EXTENSION plpgsql DROP TABLE settings');
+  });
+});
+
+it('a database with many tables, some without a key, gets a publication of the others', async () => {
+  const tables = Array.from({ length: 21 }, (_, i) => `CREATE TABLE t${i} (id int PRIMARY KEY)`);
+  const log = `CREATE TABLE log (line text); INSERT INTO log VALUES ('a')`;
+  await withShop(`${tables.join('; ')}; ${log}`, async (patient) => {
+    const finding = await patient.finding('no-publication');
+    expect(finding.fix[0]).toMatch(/^CREATE PUBLICATION "pgtail" FOR TABLE .*; -- 1 more; not 1 /);
+    await patient.mend(finding);
+    await patient.sql(`UPDATE log SET line = 'b'`);
+  });
+});
+
+it('a database without tables is told what a publication for all does to those to come', async () => {
+  await withShop('SELECT', async (patient) => {
+    const finding = await patient.finding('no-publication');
+    expect(finding.fix).toEqual([
+      'CREATE PUBLICATION "pgtail" FOR ALL TABLES; -- as a superuser; there is no table yet, and each that is made later without a primary key refuses UPDATE and DELETE',
+    ]);
+    await patient.mend(finding);
+    await patient.sql('CREATE TABLE log (line text)');
+    await patient.sql(`INSERT INTO log VALUES ('a')`);
+    await expect(patient.sql(`UPDATE log SET line = 'b'`)).rejects.toThrow(/replica identity/);
+  });
+});
+
+it('a publication of inserts alone is filled with tables without a replica identity', async () => {
+  const schema = `${SCHEMA}; INSERT INTO log VALUES ('a');
+    CREATE PUBLICATION shop WITH (publish = 'insert')`;
+  await withShop(schema, async (patient) => {
+    const finding = await patient.finding('publication-empty');
+    expect(finding.fix).toEqual(['ALTER PUBLICATION "shop" ADD TABLE public.log, public.orders;']);
+    await patient.mend(finding);
+    await patient.sql(`UPDATE log SET line = 'b'`);
+  });
+});
+
+/** `old_orders` has no key of its own, and is named with `orders` where ONLY is left out. */
+const INHERITED = `CREATE TABLE orders (id int PRIMARY KEY, total int);
+  CREATE TABLE old_orders () INHERITS (orders); INSERT INTO old_orders VALUES (1, 2)`;
+
+it('a table is published without those that inherit from it', async () => {
+  await withShop(INHERITED, async (patient) => {
+    const finding = await patient.finding('no-publication');
+    expect(finding.fix).toEqual([
+      `CREATE PUBLICATION "pgtail" FOR TABLE ONLY public.orders; ${NOT_LOG}`,
+    ]);
+    await patient.mend(finding);
+    await patient.sql('UPDATE orders SET total = 3');
+  });
+});
+
+it('a table is added without those that inherit from it', async () => {
+  const schema = `${INHERITED}; CREATE TABLE carts (id int PRIMARY KEY);
+    CREATE TABLE new_orders (PRIMARY KEY (id)) INHERITS (orders); INSERT INTO new_orders VALUES (2);
+    CREATE PUBLICATION shop FOR TABLE carts`;
+  await withShop(schema, async (patient) => {
+    const finding = await patient.finding('tables-not-published');
+    expect(finding).toMatchObject({
+      fact: '3 tables not in publication "shop": public.new_orders, public.old_orders, public.orders',
+      fix: [`ALTER PUBLICATION "shop" ADD TABLE public.new_orders, ONLY public.orders; ${NOT_LOG}`],
+    });
+    for (const fix of finding.fix) await patient.sql(fix);
+    await patient.sql('UPDATE orders SET total = 3');
+    expect(await patient.finding('tables-not-published')).toMatchObject({
+      fact: '1 table not in publication "shop": public.old_orders',
+    });
+    await patient.sql('ALTER TABLE old_orders ADD PRIMARY KEY (id)');
+    await patient.mend(await patient.finding('tables-not-published'));
+    await patient.sql('UPDATE orders SET total = 4');
+  });
+});
+
 it('a publication that does not exist is told with those that do', async () => {
   await withShop(`${SCHEMA}; CREATE PUBLICATION shop`, async (patient, database) => {
     const question = { publications: ['The "shop"'] };
@@ -55,7 +146,7 @@ it('a publication that does not exist is told with those that do', async () => {
       subject: { kind: 'publication', name: 'The "shop"' },
       fact: `publication "The \\"shop\\"" does not exist in database "${database}": it has "shop"`,
       consequence: 'nothing is sent, and changes from before it is made are never sent through it',
-      fix: ['CREATE PUBLICATION "The ""shop""" FOR TABLE public.orders;'],
+      fix: [`CREATE PUBLICATION "The ""shop""" FOR TABLE public.orders; ${NOT_LOG}`],
     });
     await patient.mend(finding, question);
   });
@@ -82,7 +173,7 @@ it('a publication without tables sends nothing', async () => {
       severity: 'warning',
       fact: 'publication "shop" has no tables',
       consequence: 'nothing is sent through it',
-      fix: ['ALTER PUBLICATION "shop" ADD TABLE public.orders;'],
+      fix: [`ALTER PUBLICATION "shop" ADD TABLE public.orders; ${NOT_LOG}`],
     });
     await patient.mend(finding);
   });
@@ -127,9 +218,7 @@ it('tables that are left out are named, and the fix adds those that can be', asy
       severity: 'info',
       fact: '2 tables not in publication "shop": public."Odd.one", public.log',
       consequence: 'their changes are not sent',
-      fix: [
-        'ALTER PUBLICATION "shop" ADD TABLE public."Odd.one"; -- not 1 table without a replica identity, which would refuse UPDATE and DELETE: pgtail identity',
-      ],
+      fix: [`ALTER PUBLICATION "shop" ADD TABLE public."Odd.one"; ${NOT_LOG}`],
     });
     await patient.sql('ALTER TABLE log REPLICA IDENTITY FULL');
     await patient.mend(await patient.finding('tables-not-published'));
@@ -202,6 +291,119 @@ it.runIf(major >= 13)('partitions that are published alone can be through their 
   });
 });
 
+const WEEKS = `
+CREATE TABLE weeks (week int PRIMARY KEY) PARTITION BY RANGE (week);
+CREATE TABLE weeks_1 PARTITION OF weeks FOR VALUES FROM (0) TO (10);
+CREATE TABLE weeks_2 PARTITION OF weeks FOR VALUES FROM (10) TO (20);`;
+
+describe.runIf(major >= 13)('partitions that are published without their root', () => {
+  const setting =
+    'ALTER PUBLICATION "shop" SET (publish_via_partition_root = true); -- TRUNCATE of a single partition is not sent then';
+  const addWeeks =
+    'ALTER PUBLICATION "shop" ADD TABLE public.weeks; -- which sends all of their partitions';
+
+  /** What pgoutput calls the tables. */
+  async function sentNames(patient: Patient): Promise<readonly string[]> {
+    const rows = await patient.rows<{ tablename: string }>(
+      'SELECT tablename::text FROM pg_publication_tables ORDER BY 1',
+    );
+    return rows.map(({ tablename }) => tablename);
+  }
+
+  it('have their root added', async () => {
+    const schema = `${WEEKS} CREATE PUBLICATION shop FOR TABLE weeks_1`;
+    await withShop(schema, async (patient) => {
+      const finding = await patient.finding('partitions-under-own-names');
+      expect(finding.fix).toEqual([addWeeks, setting]);
+      await patient.mend(finding);
+      expect(await sentNames(patient)).toEqual(['weeks']);
+      await patient.sql('INSERT INTO weeks VALUES (1), (11); UPDATE weeks SET week = week + 1');
+    });
+  });
+
+  it.runIf(major >= 15)(
+    'are told that their row filters do not count under their root',
+    async () => {
+      const schema = `${WEEKS} CREATE PUBLICATION shop FOR TABLE weeks_1 WHERE (week > 3)`;
+      await withShop(schema, async (patient) => {
+        const finding = await patient.finding('partitions-under-own-names');
+        const lost = 'row filters and column lists of single partitions do not count then';
+        expect(finding.fix).toEqual([`${addWeeks}; ${lost}`, `${setting}; ${lost}`]);
+        await patient.mend(finding);
+        const sent = await patient.rows(
+          'SELECT tablename::text, rowfilter FROM pg_publication_tables',
+        );
+        expect(sent).toEqual([{ tablename: 'weeks', rowfilter: null }]);
+      });
+    },
+  );
+
+  it('keep their names under the setting alone', async () => {
+    const schema = `${WEEKS} CREATE PUBLICATION shop FOR TABLE weeks_1
+      WITH (publish_via_partition_root = true)`;
+    await withShop(schema, async (patient) => {
+      const finding = await patient.finding('partitions-under-own-names');
+      expect(finding.fix).toEqual([addWeeks]);
+      expect(await sentNames(patient)).toEqual(['weeks_1']);
+      await patient.mend(finding);
+      expect(await sentNames(patient)).toEqual(['weeks']);
+    });
+  });
+
+  it('come beside others whose root is published', async () => {
+    const schema = `${PARTITIONED} ${WEEKS} ALTER PUBLICATION shop ADD TABLE weeks_2`;
+    await withShop(schema, async (patient) => {
+      const finding = await patient.finding('partitions-under-own-names');
+      expect(finding).toMatchObject({
+        fact: 'publication "shop" publishes 3 partitions under their own names',
+        fix: [addWeeks, setting],
+      });
+      await patient.mend(finding);
+      expect(await sentNames(patient)).toEqual(['days', 'weeks']);
+    });
+  });
+
+  it('are left alone where another partition would refuse UPDATE then', async () => {
+    const schema = `${WEEKS} ALTER TABLE weeks_2 REPLICA IDENTITY NOTHING;
+      INSERT INTO weeks VALUES (11); CREATE PUBLICATION shop FOR TABLE weeks_1`;
+    await withShop(schema, async (patient) => {
+      const finding = await patient.finding('partitions-under-own-names');
+      expect(finding.fix).toEqual([
+        '-- public.weeks: not before all of their partitions have a replica identity, without which they would refuse UPDATE and DELETE: pgtail identity',
+      ]);
+      for (const fix of finding.fix) await patient.sql(fix);
+      await patient.sql('UPDATE weeks SET week = 12');
+      await patient.sql('ALTER TABLE weeks_2 REPLICA IDENTITY DEFAULT');
+      await patient.mend(await patient.finding('partitions-under-own-names'));
+    });
+  });
+});
+
+it.runIf(major >= 13)(
+  'a partitioned table without rows to send counts only if it is published',
+  async () => {
+    const schema = `${SCHEMA}; DROP TABLE log; CREATE PUBLICATION shop FOR TABLE orders;
+    CREATE TABLE days (day int PRIMARY KEY) PARTITION BY RANGE (day);
+    CREATE TABLE weeks (week int PRIMARY KEY) PARTITION BY RANGE (week);
+    CREATE UNLOGGED TABLE weeks_1 PARTITION OF weeks FOR VALUES FROM (0) TO (10);
+    CREATE TABLE years (year int) PARTITION BY RANGE (year)`;
+    await withShop(schema, async (patient) => {
+      const { checks } = await patient.examine();
+      expect(checks.find(({ name }) => name === 'published-tables')).toMatchObject({
+        fact: '1 of 4 tables published',
+      });
+      const finding = await patient.finding('tables-not-published');
+      expect(finding.fix).toEqual([
+        `ALTER PUBLICATION "shop" ADD TABLE public.days, public.weeks; ${NOT_LOG}`,
+      ]);
+      await patient.sql('ALTER TABLE years ADD PRIMARY KEY (year)');
+      await patient.mend(await patient.finding('tables-not-published'));
+      await patient.sql('CREATE TABLE years_1 PARTITION OF years FOR VALUES FROM (0) TO (10)');
+      await patient.sql('INSERT INTO years VALUES (1); UPDATE years SET year = 2');
+    });
+  },
+);
+
 it.runIf(major >= 13)('a partitioned table stands for its partitions', async () => {
   const schema = `${PARTITIONED} DROP PUBLICATION shop; CREATE PUBLICATION shop FOR TABLE days_1;
     CREATE TABLE weeks (week int PRIMARY KEY) PARTITION BY RANGE (week);
@@ -248,6 +450,41 @@ it.runIf(major >= 12)('generated columns are named that are not sent', async () 
       await patient.sql('ALTER TABLE orders DROP total');
       expect(await patient.ids()).not.toContain('generated-columns-not-published');
     }
+  });
+});
+
+describe.runIf(major >= 18)('a column list that lacks a generated column', () => {
+  const schema = `CREATE TABLE orders
+      (id int PRIMARY KEY, total int, gross int GENERATED ALWAYS AS (total * 2) STORED);
+    CREATE TABLE old_orders (PRIMARY KEY (id)) INHERITS (orders)`;
+  const list =
+    'BEGIN; ALTER PUBLICATION shop DROP TABLE ONLY public.orders; ALTER PUBLICATION shop ADD TABLE ONLY public.orders (id, total, gross) WHERE ((id > 0)); COMMIT;';
+
+  it('is extended where the setting is there already', async () => {
+    const publication = `CREATE PUBLICATION shop FOR TABLE ONLY orders (id, total) WHERE (id > 0)
+      WITH (publish_generated_columns = stored)`;
+    await withShop(`${schema}; ${publication}`, async (patient) => {
+      const finding = await patient.finding('generated-columns-not-published');
+      expect(finding.fix).toEqual([list]);
+      await patient.mend(finding);
+      const sent = await patient.rows(
+        `SELECT attnames::text, rowfilter FROM pg_publication_tables`,
+      );
+      expect(sent).toEqual([{ attnames: '{id,total,gross}', rowfilter: '(id > 0)' }]);
+    });
+  });
+
+  it('is extended beside the setting for tables without a list', async () => {
+    const publication = `CREATE TABLE carts (id int PRIMARY KEY, g int GENERATED ALWAYS AS (id) STORED);
+      CREATE PUBLICATION shop FOR TABLE carts, ONLY orders (id, total) WHERE (id > 0)`;
+    await withShop(`${schema}; ${publication}`, async (patient) => {
+      const finding = await patient.finding('generated-columns-not-published');
+      expect(finding).toMatchObject({
+        fact: 'publication "shop" does not send generated columns: public.carts.g, public.orders.gross',
+        fix: ['ALTER PUBLICATION "shop" SET (publish_generated_columns = stored);', list],
+      });
+      await patient.mend(finding);
+    });
   });
 });
 

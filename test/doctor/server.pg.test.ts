@@ -80,7 +80,7 @@ describe('the doctor on a server with bad settings', () => {
   it('sees that it would be one by any name, and lets a COMMIT wait for none, or for those named', async () => {
     const finding = await findingAt('ANY 1 (*)');
     expect(finding.fix).toEqual([
-      `ALTER SYSTEM SET synchronous_standby_names = ''; -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in 'ANY 1 (berlin)'`,
+      `ALTER SYSTEM SET synchronous_standby_names = ''; -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in 'ANY 1 (standby_1)'`,
       'SELECT pg_reload_conf();',
     ]);
     await patient.mend(finding);

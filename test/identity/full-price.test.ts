@@ -25,6 +25,7 @@ const table = (facts: Partial<Table>): Table => ({
   unlogged: false,
   identity: 'default',
   ancestors: [],
+  hasHeirs: false,
   columns: [column({})],
   indexes: [],
   rows: undefined,

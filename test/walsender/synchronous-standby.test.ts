@@ -15,6 +15,7 @@ it.each([
   ['ANY 2 (a,b,pgtail)', true],
   ['2 (a, b)', false],
   ['any 1(other)', false],
+  ['"paris, pgtail"', false],
 ])('synchronous_standby_names = %j: %j', (names, expected) => {
   expect(isSynchronousStandby('pgtail', names)).toBe(expected);
 });

@@ -4,10 +4,17 @@
 import type { Finding, FindingSubject } from '../../findings/finding.ts';
 import { formatCount, formatCounted } from '../../format/quantities.ts';
 import { OPERATIONS } from '../../identity/publication.ts';
+import { sentence } from '../../identity/statements.ts';
 import { quoteIdentifier } from '../../pgoutput/quote-identifier.ts';
 import { type Check, check, listed, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
-import type { ChosenPublication, Tables } from '../read-publications.ts';
+import type {
+  ChosenPublication,
+  PublicationFacts,
+  PublishedPartitions,
+  Tables,
+  UnsentColumns,
+} from '../read-publications.ts';
 import { shellWord } from '../shell.ts';
 
 type PublicationCheckFacts = Pick<DoctorFacts, 'request' | 'server' | 'role' | 'publications'>;
@@ -81,16 +88,47 @@ function missing(name: string, facts: PublicationCheckFacts): Finding {
 
 /** Published, a table without a replica identity refuses UPDATE and DELETE: only those that have one. */
 function createPublication(name: string, { publications, role }: PublicationCheckFacts): string {
-  const { publishable, userTables } = publications;
+  const { publishable, refusing } = publications;
+  const { members, count } = publishable;
   const create = `CREATE PUBLICATION ${quoteIdentifier(name)}`;
-  const who = role.mayCreate ? '' : ' -- as a role with CREATE on the database';
-  const isWhole = publishable.count === publishable.names.length && publishable.count > 0;
-  if (isWhole) return `${create} FOR TABLE ${publishable.names.join(', ')};${who}`;
-  const without = userTables - publishable.count;
-  if (without === 0)
-    return `${create} FOR ALL TABLES; -- as a superuser; a table made later without a primary key refuses UPDATE and DELETE`;
-  return `${create}; -- and ALTER PUBLICATION … ADD TABLE …: ${formatCounted(without, 'table')} without a replica identity would refuse UPDATE and DELETE`;
+  const who = role.mayCreate ? [] : ['as a role with CREATE on the database'];
+  const unsafe = unsafeOf(publications);
+  const isMany = count === 0 || count > members.length;
+  if (isMany && unsafe === 0 && refusing === 0) {
+    return withNotes(`${create} FOR ALL TABLES;`, ['as a superuser', allLater(count)]);
+  }
+  if (count === 0) {
+    return withNotes(`${create};`, [
+      ...who,
+      'and ALTER PUBLICATION … ADD TABLE …',
+      ...leftOut(unsafe),
+    ]);
+  }
+  const notes = [...who, ...more(publishable), ...leftOut(unsafe)];
+  return withNotes(`${create} FOR TABLE ${members.join(', ')};`, notes);
 }
+
+const allLater = (tables: number): string =>
+  tables === 0
+    ? 'there is no table yet, and each that is made later without a primary key refuses UPDATE and DELETE'
+    : 'a table made later without a primary key refuses UPDATE and DELETE';
+
+const unsafeOf = ({ userTables, publishable }: PublicationFacts): number =>
+  userTables - publishable.count;
+
+const withNotes = (statement: string, notes: readonly string[]): string =>
+  notes.length === 0 ? statement : `${statement} -- ${notes.join('; ')}`;
+
+/** How many are not among the names. */
+const more = ({ members, count }: Tables): readonly string[] =>
+  count > members.length ? [`${formatCount(count - members.length)} more`] : [];
+
+/** Which tables are not among them, and why. */
+const leftOut = (unsafe: number): readonly string[] =>
+  unsafe > 0 ? [`not ${formatCounted(unsafe, 'table')} ${WITHOUT_IDENTITY}`] : [];
+
+const WITHOUT_IDENTITY =
+  'without a replica identity, which would refuse UPDATE and DELETE: pgtail identity';
 
 function publicationCheck(publication: ChosenPublication, facts: PublicationCheckFacts): Check {
   const { name, operations, tables, allTables } = publication;
@@ -98,7 +136,7 @@ function publicationCheck(publication: ChosenPublication, facts: PublicationChec
     'publication',
     subjectOf(name),
     `publication ${quoted(name)} publishes ${operations.join(', ') || 'nothing'} of ${allTables ? 'all tables, ' : ''}${formatCounted(tables, 'table')}`,
-    empty(publication, facts),
+    empty(publication),
     missingOperations(publication, facts),
     partitionsAlone(publication, facts),
     storedUnsent(publication, facts),
@@ -106,12 +144,9 @@ function publicationCheck(publication: ChosenPublication, facts: PublicationChec
   );
 }
 
-function empty(
-  { name, tables, allTables }: ChosenPublication,
-  { publications }: PublicationCheckFacts,
-): Finding | undefined {
+function empty(publication: ChosenPublication): Finding | undefined {
+  const { name, tables, allTables, addable, notAddable } = publication;
   if (tables > 0) return undefined;
-  const { names } = publications.publishable;
   return {
     id: 'publication-empty',
     severity: 'warning',
@@ -119,25 +154,18 @@ function empty(
     fact: `publication ${quoted(name)} has no tables`,
     consequence: 'nothing is sent through it',
     fix: [
-      allTables || names.length === 0
+      allTables || addable.count === 0
         ? `make a table with a primary key${allTables ? '' : ', and add it: ALTER PUBLICATION … ADD TABLE …'}`
-        : addTables(name, publications.publishable),
+        : addTables(name, addable, notAddable),
     ],
   };
 }
 
 /** Those without a replica identity would refuse UPDATE and DELETE once they are published. */
-function addTables(publication: string, { names, count }: Tables, unsafe = 0): string {
-  const notes = [
-    ...(count > names.length ? [`${formatCount(count - names.length)} more`] : []),
-    ...(unsafe > 0 ? [`not ${formatCounted(unsafe, 'table')} ${WITHOUT_IDENTITY}`] : []),
-  ];
-  const comment = notes.length === 0 ? '' : ` -- ${notes.join('; ')}`;
-  return `ALTER PUBLICATION ${quoteIdentifier(publication)} ADD TABLE ${names.join(', ')};${comment}`;
+function addTables(publication: string, tables: Tables, unsafe: number): string {
+  const add = `ALTER PUBLICATION ${quoteIdentifier(publication)} ADD TABLE`;
+  return withNotes(`${add} ${tables.members.join(', ')};`, [...more(tables), ...leftOut(unsafe)]);
 }
-
-const WITHOUT_IDENTITY =
-  'without a replica identity, which would refuse UPDATE and DELETE: pgtail identity';
 
 function missingOperations(
   { name, operations }: ChosenPublication,
@@ -161,51 +189,81 @@ function missingOperations(
 }
 
 function partitionsAlone(
-  { name, leaves }: ChosenPublication,
+  { name, viaRoot, partitions }: ChosenPublication,
   { server }: PublicationCheckFacts,
 ): Finding | undefined {
-  if (leaves === 0 || server.major < FIRST_WITH_VIA_ROOT) return undefined;
+  if (partitions.count === 0 || server.major < FIRST_WITH_VIA_ROOT) return undefined;
   return {
     id: 'partitions-under-own-names',
     severity: 'info',
     subject: subjectOf(name),
-    fact: `publication ${quoted(name)} publishes ${formatCounted(leaves, 'partition')} under their own names`,
+    fact: `publication ${quoted(name)} publishes ${formatCounted(partitions.count, 'partition')} under their own names`,
     consequence:
       'a row that moves to another partition is a delete and an insert, and the name of the partitioned table is never seen',
-    fix: [
-      `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish_via_partition_root = true); -- TRUNCATE of a single partition is not sent then`,
-    ],
+    fix: publishRoots(name, viaRoot, partitions),
   };
 }
+
+/** The setting alone does nothing for a partition whose root is not published. */
+function publishRoots(
+  name: string,
+  viaRoot: boolean,
+  { underRoot, roots, unsafeRoots, narrowed }: PublishedPartitions,
+): readonly string[] {
+  const alter = `ALTER PUBLICATION ${quoteIdentifier(name)}`;
+  const narrow = narrowed ? [NO_LONGER_NARROW] : [];
+  const add = withNotes(`${alter} ADD TABLE ${roots.join(', ')};`, [
+    'which sends all of their partitions',
+    ...narrow,
+  ]);
+  const setting = withNotes(`${alter} SET (publish_via_partition_root = true);`, [
+    'TRUNCATE of a single partition is not sent then',
+    ...narrow,
+  ]);
+  return [
+    ...(roots.length > 0 ? [add] : []),
+    ...(!viaRoot && (underRoot || roots.length > 0) ? [setting] : []),
+    ...(unsafeRoots.length > 0 ? [sentence(`${listed(unsafeRoots)}: ${NOT_YET}`)] : []),
+  ];
+}
+
+const NO_LONGER_NARROW = 'row filters and column lists of single partitions do not count then';
+const NOT_YET =
+  'not before all of their partitions have a replica identity, without which they would refuse UPDATE and DELETE: pgtail identity';
 
 function storedUnsent(
   { name, unsent }: ChosenPublication,
   { server }: PublicationCheckFacts,
 ): Finding | undefined {
   const { stored } = unsent;
-  if (stored.length === 0) return undefined;
+  if (stored.names.length === 0) return undefined;
   return {
     id: 'generated-columns-not-published',
     severity: 'info',
     subject: subjectOf(name),
-    fact: `publication ${quoted(name)} does not send generated columns: ${listed(stored)}`,
+    fact: `publication ${quoted(name)} does not send generated columns: ${listed(stored.names)}`,
     consequence: 'they are missing from every row',
-    fix: [
+    fix:
       server.major >= FIRST_WITH_PUBLISHED_GENERATED_COLUMNS
-        ? `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish_generated_columns = stored); -- where a column list leaves them out, it must name them`
-        : 'compute them where the changes are read: a server can send them from PostgreSQL 18 on',
-    ],
+        ? publishStored(name, stored)
+        : ['compute them where the changes are read: a server can send them from PostgreSQL 18 on'],
   };
 }
 
+/** Where there is a column list, it alone decides. */
+function publishStored(name: string, { bySetting, extendLists }: UnsentColumns): readonly string[] {
+  const setting = `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish_generated_columns = stored);`;
+  return [...(bySetting ? [setting] : []), ...extendLists];
+}
+
 function virtualUnsent({ name, unsent }: ChosenPublication): Finding | undefined {
-  const { virtual } = unsent;
-  if (virtual.length === 0) return undefined;
+  const { names } = unsent.virtual;
+  if (names.length === 0) return undefined;
   return {
     id: 'virtual-columns-not-sent',
     severity: 'info',
     subject: subjectOf(name),
-    fact: `virtual generated columns are never sent: ${listed(virtual)}`,
+    fact: `virtual generated columns are never sent: ${listed(names)}`,
     consequence: 'they are missing from every row',
     fix: ['compute them where the changes are read, or make them STORED columns'],
   };

@@ -5,6 +5,14 @@
 import { type Finding, RELOAD } from '../../findings/finding.ts';
 import { quoteLiteral } from '../../walsender/commands.ts';
 import { isSynchronousStandby } from '../../walsender/preflight.ts';
+import {
+  hasName,
+  parseStandbyNames,
+  printStandbyNames,
+  type StandbyNames,
+  takesAny,
+  withoutAny,
+} from '../../walsender/standby-names.ts';
 import { type Check, check, quoted, SERVER } from '../check.ts';
 import type { DoctorFacts } from '../facts.ts';
 import { textOf } from '../settings.ts';
@@ -84,33 +92,62 @@ function wouldBeSynchronous(facts: StandbyFacts, names: string): Finding | undef
     subject: SERVER,
     fact: `synchronous_standby_names (${names}) takes a client called ${quoted(applicationName)} for a synchronous standby`,
     consequence: 'while it reads, every COMMIT on the server may wait for what it acknowledges',
-    fix: takesAny(names)
-      ? nameStandbys(facts, names)
-      : [`export PGAPPNAME=${otherName(applicationName)}`],
+    fix: instead(facts, parseStandbyNames(names)),
   };
 }
 
-const ANY_NAME = /(?<=^|[(,\s])"?\*"?(?=\s*(?:\)|,|$))/;
-const takesAny = (names: string): boolean => ANY_NAME.test(names);
+/** It may be in the list by its own name, by `*`, or by both. */
+function instead(facts: StandbyFacts, names: StandbyNames): readonly string[] {
+  const isNamed = hasName(names, facts.request.connection.applicationName);
+  return [
+    ...(takesAny(names) ? nameStandbys(facts, names) : []),
+    ...(isNamed ? [`export PGAPPNAME=${freeName(names)}`] : []),
+  ];
+}
 
-const otherName = (name: string): string => (name === 'pgtail' ? 'cdc_tail' : 'pgtail');
+/** One that the list does not have: nearly always the first. */
+function freeName(names: StandbyNames): string {
+  const isFree = (name: string): boolean => !hasName(names, name);
+  const found = ['pgtail', 'cdc_tail'].find(isFree);
+  if (found !== undefined) return found;
+  let number = 2;
+  while (!isFree(`cdc_tail_${number}`)) number++;
+  return `cdc_tail_${number}`;
+}
 
-/** Those that follow now, which are meant most likely. */
-function nameStandbys({ state, request }: StandbyFacts, names: string): readonly string[] {
+/** Those that follow now, which are meant most likely: a COMMIT waits for as many as before. */
+function nameStandbys({ state, request }: StandbyFacts, names: StandbyNames): readonly string[] {
   const { applicationName } = request.connection;
-  const standbys = state.standbys.filter(
+  const following = state.standbys.filter(
     (name) => name.toLowerCase() !== applicationName.toLowerCase(),
   );
-  if (standbys.length === 0) {
-    const named = quoteLiteral(names.replace(ANY_NAME, 'berlin'));
+  const named = withoutAny(names, [...new Set(following)]);
+  const counted = following.filter((name) => hasName(named, name)).length;
+  if (counted >= names.count) {
     return [
-      `ALTER SYSTEM SET synchronous_standby_names = ''; -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in ${named}`,
+      `${setNames(named)} -- the names of those standbys that a COMMIT is to wait for`,
       RELOAD,
     ];
   }
-  const list = standbys.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
+  const example = quoteLiteral(printStandbyNames(withExamples(named, names.count - counted)));
+  if (named.members.length === 0) {
+    return [
+      `${setNames()} -- no standby follows now: a COMMIT waits for none; or with its name in the place of *, as in ${example}`,
+      RELOAD,
+    ];
+  }
   return [
-    `ALTER SYSTEM SET synchronous_standby_names = ${quoteLiteral(list)}; -- the names of those standbys that a COMMIT is to wait for`,
-    RELOAD,
+    `in synchronous_standby_names, put the names of standbys in the place of *, as in ${example}: a COMMIT waits for ${names.count}, and ${counted} of those that are named ${counted === 1 ? 'follows' : 'follow'} now`,
   ];
 }
+
+const setNames = (names?: StandbyNames): string =>
+  `ALTER SYSTEM SET synchronous_standby_names = ${quoteLiteral(names === undefined ? '' : printStandbyNames(names))};`;
+
+const withExamples = (names: StandbyNames, missing: number): StandbyNames => ({
+  ...names,
+  members: [
+    ...names.members,
+    ...Array.from({ length: missing }, (_, index) => `standby_${index + 1}`),
+  ],
+});

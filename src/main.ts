@@ -1,5 +1,6 @@
 // argv → command → exit code: the only place that prints errors and picks exit codes.
 
+import { leaveClosedTerminals } from './cli/closed-terminal.ts';
 import { runProgram } from './cli/program.ts';
 import { stopSignal } from './cli/stop-signal.ts';
 
@@ -27,5 +28,6 @@ async function end(exitCode: number): Promise<void> {
   const { stderr } = process;
   stderr.on('error', () => {}); // who closes it does not want to be told
   await new Promise((resolve) => stderr.write('', resolve));
+  leaveClosedTerminals();
   process.exit(exitCode);
 }

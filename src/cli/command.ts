@@ -2,6 +2,7 @@
 
 import { Command, type CommanderError, Option, type OutputConfiguration } from 'commander';
 import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
+import { checkNotMistypedCommand, RESERVED_COMMANDS } from './mistyped-command.ts';
 import { printText } from './print-text.ts';
 
 /** What a command is run with. */
@@ -30,8 +31,20 @@ export function newCommand(name: string): Command {
     .helpOption('-?, --help', 'print this help')
     .configureOutput(PLAIN_OUTPUT);
   return command.exitOverride((error) => {
-    throw error.exitCode === 0 ? error : usageError(error, command);
+    if (error.exitCode === 0) throw error;
+    // what follows a mistyped command is wrong only because it is no command
+    if (command.commands.length > 0) checkFirstWord(command);
+    throw usageError(error, command);
   });
+}
+
+/** Of a command that has others. @throws PgtailError (usage) if its first word is a slip of one of them */
+export function checkFirstWord(command: Command, word = command.args[0]): void {
+  if (word === undefined) return;
+  const path = pathTo(command);
+  const commands = command.commands.map((each) => each.name());
+  const reserved = command.parent === null ? RESERVED_COMMANDS : commands;
+  checkNotMistypedCommand(word, commands, reserved, path.join(' '));
 }
 
 /** Commander's message is `error: unknown option '--slto'` and a suggestion on a second line. */

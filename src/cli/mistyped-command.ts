@@ -3,18 +3,26 @@
 import { EXIT, PgtailError } from '../errors.ts';
 
 /** Names that are kept for commands, whether they exist yet or not. */
-const RESERVED: readonly string[] = ['demo', 'slots', 'doctor', 'identity', 'decode', 'completion'];
+export const RESERVED_COMMANDS: readonly string[] = [
+  'demo',
+  'slots',
+  'doctor',
+  'identity',
+  'decode',
+  'completion',
+];
 
 /**
  * @param commands those that exist
  * @param reserved those that are kept for commands
+ * @param program what stands before it
  * @throws PgtailError (usage) if the word is a command's name but for one slip, or a reserved one
  */
 export function checkNotMistypedCommand(
   word: string,
   commands: readonly string[],
-  reserved = RESERVED,
-  program = 'pgtail',
+  reserved: readonly string[],
+  program: string,
 ): void {
   const meant = reserved.find((name) => isSlipOf(name, word.toLowerCase()));
   if (meant === undefined) return;

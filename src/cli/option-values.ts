@@ -36,11 +36,14 @@ export const slotName = matching(
   'a slot name has 1 to 63 of the characters a-z, 0-9 and _',
 );
 
-/** In ms. */
-export const seconds = z.pipe(
-  matching(/^\d{1,6}(\.\d+)?$/, 'must be a number of seconds, 0 or more'),
-  z.transform((count: string) => Number(count) * 1000),
-);
+/** In ms; `least` is in seconds. */
+export const secondsFrom = (least: number) =>
+  readBy((text) => {
+    const isNumber = /^\d{1,6}(\.\d+)?$/.test(text);
+    return isNumber && Number(text) >= least ? Number(text) * 1000 : undefined;
+  }, `must be a number of seconds, ${least} to 999999`);
+
+export const seconds = secondsFrom(0);
 
 export const lsn = readBy<Lsn>(parseLsn, 'a position is written as in 16/B374D848');
 

@@ -4,6 +4,7 @@ import { type Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode, PgtailError } from '../errors.ts';
 import {
   addConnectionOptions,
+  checkFirstWord,
   checkNothingBeforeCommand,
   collect,
   named,
@@ -12,7 +13,6 @@ import {
 } from './command.ts';
 import { doctorCommand } from './doctor-program.ts';
 import { identityCommand } from './identity-program.ts';
-import { checkNotMistypedCommand } from './mistyped-command.ts';
 import type { RawOptions } from './raw-options.ts';
 import { slotsCommand } from './slots-program.ts';
 import { VERSION } from './version.ts';
@@ -65,7 +65,7 @@ function createProgram(run: Run): Command {
   addValueOptions(program);
   program.addHelpText('after', EXAMPLES);
   program.action(async (conninfo: string | undefined, options: RawOptions) => {
-    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, namesOf(program));
+    checkFirstWord(program);
     checkFileOptionsCount(program);
     const { runTailCommand } = await import('./tail-command.ts');
     await runTailCommand({ conninfo, ...options }, run.signal);
@@ -75,12 +75,9 @@ function createProgram(run: Run): Command {
   program.addCommand(identityCommand(run));
   program.addCommand(demoCommand(run));
   // commander asks nobody what stands before --help
-  program.on('beforeHelp', () => checkNotMistypedCommand(helpWanted(program), namesOf(program)));
+  program.on('beforeHelp', () => checkFirstWord(program, helpWanted(program)));
   return program;
 }
-
-const namesOf = ({ commands }: Command): readonly string[] =>
-  commands.map((command) => command.name());
 
 /** What help is asked for: `WORD --help` or `help WORD`; of nothing else it is no word. */
 function helpWanted({ args: [first = '', second = ''] }: Command): string {

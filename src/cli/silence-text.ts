@@ -100,6 +100,6 @@ function rowsText(rows: RowCounts): string {
     .join(', ');
 }
 
-/** VACUUM FULL of a table without rows leaves the same trace as TRUNCATE. */
+/** DELETE of all rows and then VACUUM FULL leave the same trace as TRUNCATE. */
 const changesText = (count: number, op: RowOp): string =>
   op === 'truncate' ? 'perhaps a TRUNCATE' : formatCounted(count, op);

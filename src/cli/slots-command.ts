@@ -8,22 +8,17 @@ import { slotsLines } from '../slots/pretty.ts';
 import { readSlotsReport } from '../slots/report.ts';
 import { hasSqlState } from '../walsender/server-error.ts';
 import { exitCodeOf, newInspection, printInspection, withServer } from './inspection.ts';
-import { checkedValues, seconds } from './option-values.ts';
+import { checkedValues, secondsFrom } from './option-values.ts';
 import type { RawOptions } from './raw-options.ts';
 
 /** As watch(1). */
 const DEFAULT_SECONDS = '2';
-/** In ms. */
-const SHORTEST_INTERVAL = 100;
+const SHORTEST_INTERVAL = 0.1;
 
 const watchOption = z.object({
   watch: z.pipe(
     z.transform((value: unknown) => (value === true ? DEFAULT_SECONDS : value)),
-    z.optional(
-      seconds.check(
-        z.refine((ms) => ms >= SHORTEST_INTERVAL, 'must be a number of seconds, 0.1 or more'),
-      ),
-    ),
+    z.optional(secondsFrom(SHORTEST_INTERVAL)),
   ),
 });
 

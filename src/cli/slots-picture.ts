@@ -1,6 +1,7 @@
 // What `pgtail slots --watch` shows: the latest look, and that the server is away if it is.
 
 import type { PgtailError } from '../errors.ts';
+import { formatDuration } from '../format/quantities.ts';
 import { slotsDocument } from '../slots/document.ts';
 import { slotsLines } from '../slots/pretty.ts';
 import type { SlotsReport } from '../slots/report.ts';
@@ -49,6 +50,8 @@ export class SlotsPicture {
   #look: Look;
   #reason: PgtailError | undefined;
   #attempts = 0;
+  /** For so many ms the server has not answered; 0: it has, or it is away. */
+  #unanswered = 0;
 
   constructor(
     first: SlotsReport,
@@ -78,18 +81,30 @@ export class SlotsPicture {
   seen(report: SlotsReport): void {
     const isBack = this.#attempts > 0;
     if (isBack && !this.#isScreen) this.#tell('connected again', 1);
+    else if (this.#unanswered > 0 && !this.#isScreen) this.#tell('the server answers again', 1);
     // what was written while it was away has no rate
     this.#look = lookAt(report, isBack ? undefined : this.#look);
     this.#reason = undefined;
     this.#attempts = 0;
+    this.#unanswered = 0;
     this.draw();
   }
 
   missed(reason: PgtailError): void {
     this.#reason = reason;
     this.#attempts++;
+    this.#unanswered = 0;
     if (this.#isScreen) this.draw();
     else this.#tell(`${reason.message}: trying to connect again`, this.#attempts);
+  }
+
+  /** `waited`: in ms, longer each time. */
+  unanswered(waited: number): void {
+    if (this.#attempts > 0) return; // that it is away says as much
+    const isFirst = this.#unanswered === 0;
+    this.#unanswered = waited;
+    if (this.#isScreen) this.draw();
+    else if (isFirst) this.#tell(`${this.#unansweredText()}: still waiting`, 1);
   }
 
   draw(): void {
@@ -108,9 +123,21 @@ export class SlotsPicture {
   }
 
   #absence(): readonly string[] {
-    if (this.#reason === undefined) return [];
-    const text = `! ${this.#reason.message}: trying to connect again (${this.#attempts}); as last seen:`;
-    return [...wrapText(text, columnsOf(true)).map(this.#theme.warning), ''];
+    const text = this.#absenceText();
+    if (text === undefined) return [];
+    const lines = wrapText(`! ${text}; as last seen:`, columnsOf(true));
+    return [...lines.map(this.#theme.warning), ''];
+  }
+
+  #absenceText(): string | undefined {
+    if (this.#reason !== undefined) {
+      return `${this.#reason.message}: trying to connect again (${this.#attempts})`;
+    }
+    return this.#unanswered > 0 ? this.#unansweredText() : undefined;
+  }
+
+  #unansweredText(): string {
+    return `the server has not answered for ${formatDuration(this.#unanswered)}`;
   }
 
   #lines(): readonly string[] {

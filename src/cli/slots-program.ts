@@ -1,8 +1,12 @@
 // `pgtail slots` and its subcommands: names and help.
 
 import type { Command } from 'commander';
-import { checkNothingBeforeCommand, newInspectionCommand, type Run } from './command.ts';
-import { checkNotMistypedCommand } from './mistyped-command.ts';
+import {
+  checkFirstWord,
+  checkNothingBeforeCommand,
+  newInspectionCommand,
+  type Run,
+} from './command.ts';
 import type { RawOptions } from './raw-options.ts';
 
 export function slotsCommand(run: Run): Command {
@@ -16,8 +20,8 @@ export function slotsCommand(run: Run): Command {
   slots.addHelpText('after', EXIT_CODES);
   slots.action(async (conninfo: string | undefined, options: RawOptions) => {
     checkNothingBeforeCommand(slots);
+    checkFirstWord(slots);
     const names = slots.commands.map((command) => command.name());
-    if (conninfo !== undefined) checkNotMistypedCommand(conninfo, names, names, 'pgtail slots');
     const { runSlotsCommand } = await import('./slots-command.ts');
     run.ended(await runSlotsCommand({ conninfo, ...options }, names, run.signal));
   });

@@ -9,6 +9,11 @@ import type { Inspection } from './inspection.ts';
 import { openPicture, type SlotsPicture } from './slots-picture.ts';
 import { WatchedServer } from './watched-server.ts';
 
+/** A look that takes longer is worth a word: what is shown is not how it is now. In ms. */
+const ANSWER_PATIENCE = 3000;
+/** How often the word is renewed, in ms. */
+const TICK = 1000;
+
 /** Until the user's stop, or until nobody reads any more. `interval` is in ms. */
 export async function watchSlots(inspection: Inspection, interval: number): Promise<void> {
   const server = new WatchedServer(inspection.options.connection);
@@ -35,10 +40,20 @@ async function watch(
     const pause = attempts === 0 ? interval : backoff(attempts, Math.random);
     await unlessAborted(delay(pause), stop);
     if (stop.aborted) return;
-    const found = await unlessAborted(slotsOrReason(server), stop);
+    const found = await tellingOfSilence(picture, unlessAborted(slotsOrReason(server), stop));
     if (found instanceof PgtailError) picture.missed(found);
     else if (found !== null) picture.seen(found);
   }
+}
+
+/** A server that hangs refuses nothing: until the look is given up, which takes long, it just waits. */
+async function tellingOfSilence<T>(picture: SlotsPicture, look: Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const timer = setInterval(() => {
+    const waited = performance.now() - begun;
+    if (waited >= ANSWER_PATIENCE) picture.unanswered(waited);
+  }, TICK);
+  return await look.finally(() => clearInterval(timer));
 }
 
 /** @throws PgtailError what will not go away by itself */

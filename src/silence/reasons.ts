@@ -110,6 +110,26 @@ const LEAST_WRITTEN = 256n;
 const hasWritten = (before: Activity, after: Activity): boolean =>
   after.walEnd - before.walEnd >= LEAST_WRITTEN;
 
+/** The same for what is the same reason with other figures. */
+export function reasonKey(reason: SilenceReason): string {
+  switch (reason.kind) {
+    case 'decoding':
+    case 'others not seen':
+    case 'other databases':
+      return reason.kind;
+    case 'open transaction':
+      return `${reason.kind} ${reason.writer.kind === 'session' ? reason.writer.pid : reason.writer.gid}`;
+    case 'operation not published':
+      return `${reason.kind} ${reason.table} ${reason.op}`;
+    default:
+      return `${reason.kind} ${reason.table} ${isCertain(reason.rows) ? 'rows' : 'truncate'}`;
+  }
+}
+
+/** Rows were counted; a TRUNCATE alone is only likely, and says nothing of rows that come later. */
+const isCertain = ({ insert, update, delete: deleted }: RowCounts): boolean =>
+  insert + update + deleted > 0;
+
 function decodingReason({ before, after }: SilenceFacts): SilenceReason | undefined {
   const { decoded, walEnd } = after.activity;
   if (decoded === undefined) return undefined;
@@ -176,8 +196,14 @@ function otherDatabases(before: Activity, after: Activity): SilenceReason[] {
 export const total = (rows: RowCounts): number => ROW_OPS.reduce((sum, op) => sum + rows[op], 0);
 
 function difference(now: TableActivity, then: TableActivity | undefined): RowCounts {
-  const isTruncated = then !== undefined && then.file !== now.file && now.isEmpty;
-  return { ...minus(now.rows, then?.rows), truncate: isTruncated ? 1 : 0 };
+  const rows = minus(now.rows, then?.rows);
+  return { ...rows, truncate: then !== undefined && mayBeTruncated(now, then, rows) ? 1 : 0 };
+}
+
+/** VACUUM FULL gives another file too, but of a table without rows nothing was taken away. */
+function mayBeTruncated(now: TableActivity, then: TableActivity, written: RowCounts): boolean {
+  const hadRows = !then.isEmpty || written.insert > 0;
+  return now.file !== then.file && now.isEmpty && hadRows;
 }
 
 /** Statistics that were reset meanwhile begin anew. */

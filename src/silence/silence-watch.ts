@@ -9,6 +9,7 @@ import { readPublished } from './published.ts';
 import {
   changedTables,
   type Look,
+  reasonKey,
   type SilenceFacts,
   type SilenceReason,
   silenceReasons,
@@ -49,8 +50,16 @@ export interface SilenceWatchOptions {
 const SHORTEST_TICK = 50;
 const LONGEST_TICK = 2 ** 31 - 1;
 
-/** A reason that stays is told again after twice as long each time. */
+/**
+ * What was told within so many times the patience is not told again of a new silence: between the
+ * rows of a slow stream it would stand there all the time.
+ */
+const REMEMBERED = 6;
+
+/** A reason that stays while nothing arrives is told again after twice as long each time. */
 interface Told {
+  /** When, in ms. */
+  readonly at: number;
   readonly times: number;
   /** Looks left before it is told again. */
   readonly rest: number;
@@ -96,7 +105,9 @@ export class SilenceWatch {
   #tick(): void {
     const { printed, uptime, isPaused, patience } = this.#options;
     const now = uptime();
-    if (printed() !== this.#printed || isPaused()) {
+    const hasArrived = printed() !== this.#printed;
+    if (hasArrived) this.#forget(now - REMEMBERED * patience);
+    if (hasArrived || isPaused()) {
       this.#printed = printed();
       this.#printedAt = now;
       this.#isStale = true;
@@ -171,29 +182,19 @@ export class SilenceWatch {
     });
   }
 
+  /** The next silence is another one: what was told before that moment is to be told again. */
+  #forget(before: number): void {
+    for (const [key, { at }] of this.#told) if (at < before) this.#told.delete(key);
+  }
+
   #isDue(key: string): boolean {
-    const { times, rest } = this.#told.get(key) ?? { times: 0, rest: 0 };
-    if (rest > 0) {
-      this.#told.set(key, { times, rest: rest - 1 });
+    const told = this.#told.get(key);
+    const times = (told?.times ?? 0) + 1;
+    if (told !== undefined && told.rest > 0) {
+      this.#told.set(key, { ...told, rest: told.rest - 1 });
       return false;
     }
-    this.#told.set(key, { times: times + 1, rest: 2 ** (times + 1) - 1 });
+    this.#told.set(key, { at: this.#options.uptime(), times, rest: 2 ** times - 1 });
     return true;
-  }
-}
-
-/** The same for what is the same reason with other figures. */
-function reasonKey(reason: SilenceReason): string {
-  switch (reason.kind) {
-    case 'decoding':
-    case 'others not seen':
-    case 'other databases':
-      return reason.kind;
-    case 'open transaction':
-      return `${reason.kind} ${reason.writer.kind === 'session' ? reason.writer.pid : reason.writer.gid}`;
-    case 'operation not published':
-      return `${reason.kind} ${reason.table} ${reason.op}`;
-    default:
-      return `${reason.kind} ${reason.table}`;
   }
 }

@@ -4,7 +4,12 @@ import { worstFirst } from '../findings/finding.ts';
 import { allFindingLines, SEVERITY_SIGNS, severityPaint } from '../findings/pretty.ts';
 import { formatCount, formatDuration, formatSize } from '../format/quantities.ts';
 import { formatLsn } from '../lsn.ts';
-import { type TableCell, type TableColumn, tableLines } from '../terminal/table.ts';
+import {
+  leastTableWidth,
+  type TableCell,
+  type TableColumn,
+  tableLines,
+} from '../terminal/table.ts';
 import type { Theme } from '../terminal/theme.ts';
 import { wrapText } from '../terminal/wrap.ts';
 import type { SlotsReport } from './report.ts';
@@ -23,13 +28,67 @@ export function slotsLines(report: SlotsReport, layout: SlotsLayout): string[] {
   const { slots, findings, unreadable } = report;
   const lines = wrapText(summary(report, layout.trend), layout.columns);
   if (slots.length === 0) return lines;
-  const columns = SLOT_COLUMNS.filter((column) => isWorthIt(column, report, layout));
-  const rows = slots.map((slot) => columns.map(({ cell }) => cell(slot, report, layout) ?? ''));
+  const { columns, rows } = fittingTable(report, layout);
   lines.push('', ...tableLines(columns, rows, { width: layout.columns, header: layout.theme.dim }));
   if (findings.length > 0) lines.push('', ...allFindingLines(findings, layout));
   if (unreadable.length > 0) lines.push('', ...wrapText(unreadableText(report), layout.columns));
   return lines;
 }
+
+interface SlotTable {
+  readonly columns: readonly SlotColumn[];
+  readonly rows: readonly (readonly TableCell[])[];
+}
+
+/** On a narrow terminal the first of these is missed least. */
+const ADDITIONS: readonly string[] = [
+  ...['decoded', 'streamed', 'spilled', 'wal_status', 'catalog age', 'xmin age'],
+  ...['flags', 'kind'],
+];
+const FIGURES_AND_STATE: readonly string[] = ['behind', 'left', 'trend', 'state'];
+
+/** Rather than cut texts further than this, additions are left out. */
+const READABLE_TEXT = 10;
+
+/** What has no room is left out: the terminal would cut off the right columns, whichever they are. */
+function fittingTable(report: SlotsReport, layout: SlotsLayout): SlotTable {
+  const all = SLOT_COLUMNS.filter((column) => isWorthIt(column, report, layout));
+  const whole = tableOf(all, report, layout);
+  const { columns } = layout;
+  const readable = narrowed(
+    whole,
+    ADDITIONS,
+    (table) => leastWidth(table, READABLE_TEXT) <= columns,
+  );
+  return narrowed(readable, FIGURES_AND_STATE, (table) => leastWidth(table) <= columns);
+}
+
+const leastWidth = ({ columns, rows }: SlotTable, narrowestText?: number): number =>
+  leastTableWidth(columns, rows, narrowestText);
+
+/** Without as many of these columns as it takes until it fits. */
+function narrowed(
+  table: SlotTable,
+  [header, ...others]: readonly string[],
+  fits: (table: SlotTable) => boolean,
+): SlotTable {
+  if (header === undefined || fits(table)) return table;
+  return narrowed(without(table, header), others, fits);
+}
+
+function without({ columns, rows }: SlotTable, header: string): SlotTable {
+  const isKept = (_: unknown, i: number): boolean => columns[i]!.header !== header;
+  return { columns: columns.filter(isKept), rows: rows.map((row) => row.filter(isKept)) };
+}
+
+const tableOf = (
+  columns: readonly SlotColumn[],
+  report: SlotsReport,
+  layout: SlotsLayout,
+): SlotTable => ({
+  columns,
+  rows: report.slots.map((slot) => columns.map(({ cell }) => cell(slot, report, layout) ?? '')),
+});
 
 function summary({ server, settings, slots }: SlotsReport, trend: SlotsTrend | undefined): string {
   const kind = server.inRecovery ? ', a standby' : '';

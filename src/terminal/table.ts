@@ -24,13 +24,7 @@ export function tableLines(
   rows: readonly (readonly TableCell[])[],
   { width, header }: { readonly width: number; readonly header: Paint },
 ): string[] {
-  const widths = fittedWidths(
-    columns.map((column, i) =>
-      Math.max(column.header.length, ...rows.map((row) => displayWidth(safeText(textOf(row[i]))))),
-    ),
-    width,
-    columns.map(({ align }) => align === 'right'),
-  );
+  const widths = fittedWidths(wholeWidths(columns, rows), width, columns.map(isNumber));
   const line = (cells: readonly TableCell[]): string =>
     columns
       .map(({ align }, i) => shownCell(cells[i], widths[i]!, align, i === columns.length - 1))
@@ -39,6 +33,31 @@ export function tableLines(
   return [line(heads), ...rows.map(line)].map((text) => text.trimEnd());
 }
 
+/** The narrowest terminal in which every number is whole, and texts are cut no further than that. */
+export function leastTableWidth(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly TableCell[])[],
+  narrowestText = NARROWEST,
+): number {
+  const widths = wholeWidths(columns, rows).map((width, i) =>
+    isNumber(columns[i]!) ? width : Math.min(width, narrowestText),
+  );
+  return sum(widths) + gaps(columns.length);
+}
+
+const isNumber = ({ align }: TableColumn): boolean => align === 'right';
+
+const gaps = (columns: number): number => GAP.length * Math.max(columns - 1, 0);
+
+/** Of each column, if nothing is cut. */
+const wholeWidths = (
+  columns: readonly TableColumn[],
+  rows: readonly (readonly TableCell[])[],
+): readonly number[] =>
+  columns.map((column, i) =>
+    Math.max(column.header.length, ...rows.map((row) => displayWidth(safeText(textOf(row[i]))))),
+  );
+
 const textOf = (cell: TableCell | undefined): string =>
   typeof cell === 'string' ? cell : (cell?.text ?? '');
 
@@ -46,12 +65,12 @@ const textOf = (cell: TableCell | undefined): string =>
 function fittedWidths(
   wanted: readonly number[],
   width: number,
-  isNumber: readonly boolean[],
+  areNumbers: readonly boolean[],
 ): number[] {
   const widths = [...wanted];
-  const room = width - GAP.length * (widths.length - 1);
+  const room = width - gaps(widths.length);
   for (let tooMuch = sum(widths) - room; tooMuch > 0; tooMuch--) {
-    const texts = widths.map((each, i) => (isNumber[i] ? 0 : each));
+    const texts = widths.map((each, i) => (areNumbers[i] ? 0 : each));
     const yielding = Math.max(...texts) > NARROWEST ? texts : widths;
     const widest = yielding.indexOf(Math.max(...yielding));
     if (yielding[widest]! <= NARROWEST) break;

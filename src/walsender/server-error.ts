@@ -150,12 +150,7 @@ function refused(error: ServerReport, attempt: ConnectAttempt): PgtailError {
           : 'end a session, or raise the limit of the server, the role or the database',
       );
     case SQLSTATE.invalidAuthorization:
-      return reported(
-        error,
-        EXIT.connection,
-        before,
-        'pg_hba.conf needs a line for this user, database and address: for logical replication the database line counts',
-      );
+      return reported(error, EXIT.connection, before, isAboutRole(error) ? ROLE_HINT : HBA_HINT);
     case SQLSTATE.invalidPassword:
       return reported(
         error,
@@ -174,6 +169,14 @@ function refused(error: ServerReport, attempt: ConnectAttempt): PgtailError {
       return reported(error, EXIT.connection, before);
   }
 }
+
+const HBA_HINT =
+  'pg_hba.conf needs a line for this user, database and address: for logical replication the database line counts';
+const ROLE_HINT =
+  'name a role that exists and may log in: -U, --username or PGUSER; without one it is the name of the system user';
+
+/** pg_hba.conf let it in, and then there was no such role, or one with NOLOGIN. */
+const isAboutRole = ({ routine }: ServerReport): boolean => routine === 'InitializeSessionUserId';
 
 /** One SQLSTATE for a missing CONNECT, a missing REPLICATION, and settings that need more. */
 function denied(error: ServerReport, { address, user, database }: ConnectAttempt): PgtailError {

@@ -99,6 +99,31 @@ describe.concurrent('slots --watch on a terminal', () => {
     expect((await child.exited).code).toBe(0);
   });
 
+  it('says above what was seen last that the server does not answer, until it does', async () => {
+    // what is stopped in the middle of a look may hold what others wait for
+    await using own = await startPrivateServer();
+    await using shop = await Shop.open(own);
+    const args = ['slots', '--watch', '0.1', ...shop.database.options];
+    await using child = startOnTerminal(args, { columns: 100 });
+    await using pipe = startPgtail(args);
+    await child.output(/slots used/);
+    await pipe.output(/\n/);
+    const looking = await lookingAt(shop);
+    for (const session of looking) process.kill(session, 'SIGSTOP');
+    try {
+      await child.output(/! the server has not answered for [^\n]*; as last seen:/);
+      expect(lastFrame(child)).toContain('slots used');
+      await pipe.notice(/the server has not answered for .*: still waiting\n/);
+    } finally {
+      for (const session of looking) process.kill(session, 'SIGCONT');
+    }
+    await until(() => !lastFrame(child).includes('not answered'));
+    await pipe.notice(/the server answers again\n/);
+    process.kill(await pidOf(child), 'SIGINT');
+    expect((await child.exited).code).toBe(0);
+    expect(await pipe.stop()).toMatchObject({ code: 0 });
+  });
+
   it('leaves the terminal alone when it cannot begin', async () => {
     const args = ['slots', '--watch', '-h', '/nonexistent', '-d', 'shop', '-U', 'clerk'];
     const { code, screen } = await runOnTerminal(args);
@@ -106,6 +131,16 @@ describe.concurrent('slots --watch on a terminal', () => {
     expect(screen).not.toContain('\x1b');
   });
 });
+
+/** The server's processes for the two sessions of the program. */
+async function lookingAt({ database }: Shop): Promise<readonly number[]> {
+  const rows = await database.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'pgtail'`,
+  );
+  expect(rows).toHaveLength(2);
+  return rows.map(({ pid }) => pid);
+}
 
 /** The latest that is complete. */
 function lastFrame({ stdout }: PgtailProcess): string {

@@ -143,7 +143,9 @@ describe.concurrent('a mistake on the command line', () => {
     [['slots', '--format', 'ndjsn'], /--format.*auto, pretty, json/],
     [['slots', '--color', 'yes'], /--color.*auto, always, never/],
     [['slots', '--watch', 'shop'], /--watch.*seconds/],
-    [['slots', '--watch', '0'], /--watch.*0\.1/],
+    [['slots', '--watch', '0'], /--watch.*seconds, 0\.1 to 999999/],
+    [['slots', '--watch', '1e9'], /--watch.*seconds, 0\.1 to 999999/],
+    [['--status-interval', '1000000'], /--status-interval.*seconds, 0 to 999999/],
     [['slots', 'shop', '-d', 'shop'], /-d/],
     [['slots', 'shop', 'warehouse'], /argument.*pgtail slots --help/],
     [['doctor', 'shop', 'warehouse'], /argument.*pgtail doctor --help/],
@@ -196,6 +198,18 @@ describe.concurrent('a mistyped command', () => {
   it.each(['crate', 'drp', 'advanced'])('such as slots %s is not either', async (word) => {
     expect(await mistake('slots', word)).toMatch(
       new RegExp(`"${word}".*did you mean "pgtail slots (create|drop|advance)".*-d ${word}`),
+    );
+  });
+
+  it.each([
+    [['slots', 'dorp', 'audit'], 'slots drop'],
+    [['slots', 'CREATE', 'audit', '--two-phase'], 'slots create'],
+    [['slots', 'Drop', 'audit', '--yes'], 'slots drop'],
+    [['identiy', 'orders', 'customers'], 'identity'],
+    [['doctor2', '--fix'], 'doctor'],
+  ] as const)('is what is wrong with %j, not what follows it', async (args, meant) => {
+    expect(await mistake(...args)).toMatch(
+      new RegExp(`unknown command ".*" \\(did you mean "pgtail ${meant}"`),
     );
   });
 

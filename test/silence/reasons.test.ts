@@ -3,7 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Activity, TableActivity } from '../../src/silence/activity.ts';
 import type { PublishedTable } from '../../src/silence/published.ts';
-import { changedTables, silenceReasons } from '../../src/silence/reasons.ts';
+import {
+  changedTables,
+  reasonKey,
+  type SilenceReason,
+  silenceReasons,
+} from '../../src/silence/reasons.ts';
 
 const ORDERS = 16_400;
 
@@ -100,6 +105,16 @@ describe('why nothing arrives', () => {
     expect(reasonsOf(before, { ...emptied, rollbacks: 1 }, [filtered])).toEqual([]);
   });
 
+  it('is no TRUNCATE of a table that had no rows: VACUUM FULL gives it another file too', () => {
+    const empty = { tables: orders({ insert: 5 }, { isEmpty: true }) };
+    const rewritten = { tables: orders({ insert: 5 }, { file: 16_500, isEmpty: true }) };
+    expect(reasonsOf(empty, rewritten)).toEqual([]);
+    const filled = { tables: orders({ insert: 6 }, { file: 16_500, isEmpty: true }) };
+    expect(reasonsOf(empty, filled)).toMatchObject([
+      { kind: 'not published', rows: { insert: 1, truncate: 1 } },
+    ]);
+  });
+
   it('counts anew after the statistics were reset', () => {
     const changed = changedTables(
       { ...NOTHING, tables: orders({ insert: 500 }) },
@@ -136,4 +151,14 @@ describe('why nothing arrives', () => {
       { kind: 'not published' },
     ]);
   });
+});
+
+it('is another reason where rows are certain than where only a TRUNCATE is likely', () => {
+  const key = (rows: Partial<TableActivity['rows']>): string => {
+    const counts = { insert: 0, update: 0, delete: 0, truncate: 0, ...rows };
+    const reason: SilenceReason = { kind: 'not published', table: 'shop.orders', rows: counts };
+    return reasonKey(reason);
+  };
+  expect(key({ insert: 1000 })).not.toBe(key({ truncate: 1 }));
+  expect(key({ insert: 1000 })).toBe(key({ update: 2, truncate: 1 }));
 });

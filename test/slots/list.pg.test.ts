@@ -234,6 +234,19 @@ it('names of databases in another encoding fail nothing', async () => {
   }
 });
 
+it('a role that does not exist, or may not log in, is told so, and nothing of pg_hba.conf', async () => {
+  await using shop = await Shop.open(server);
+  const role = `${shop.database.name}_resting`;
+  await shop.database.sql(`CREATE ROLE ${role} NOLOGIN`);
+  for (const name of [role, 'no_such_role']) {
+    const { code, stderr } = await runPgtail(['slots', ...asRole(shop, name)]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/HINT: {2}name a role that exists and may log in: -U/);
+    expect(stderr).not.toContain('pg_hba');
+  }
+  await shop.database.sql(`DROP ROLE ${role}`);
+});
+
 describe('slots --watch', () => {
   it('prints a document a line, with rates from the second on, until it is stopped', async () => {
     await using shop = await Shop.open(server);

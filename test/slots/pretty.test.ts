@@ -72,6 +72,42 @@ describe('the list of slots', () => {
     expect(table.join()).toContain('…');
   });
 
+  it('leaves out what is missed least where the terminal is too narrow for all', () => {
+    const trend = { walPerSecond: 0, retainedPerSecond: new Map([['forgotten', 2 * MB]]) };
+    const table = (columns: number): string => {
+      const lines = slotsLines(report(SLOTS), { ...layout, columns, trend });
+      const header = lines.findIndex((line) => /^ +slot .*keeps/.test(line));
+      return `\n${lines.slice(header, header + 5).join('\n')}\n`;
+    };
+    expect(table(60)).toMatchInlineSnapshot(`
+      "
+         slot       state          keeps         behind      trend
+      ✗  late       lost: wal_…
+      !  forgotten  inactive f…   2.0 GB         2.0 GB  +2.0 MB/s
+         audit      read by pg…  10.0 MB  9.0 MB, 12 ms
+         replica    inactive f…  10.0 MB
+      "
+    `);
+    expect(table(40)).toMatchInlineSnapshot(`
+      "
+         slot     state       keeps      trend
+      ✗  late     lost: w…
+      !  forgot…  inactiv…   2.0 GB  +2.0 MB/s
+         audit    read by…  10.0 MB
+         replica  inactiv…  10.0 MB
+      "
+    `);
+    expect(table(20)).toMatchInlineSnapshot(`
+      "
+         slot        keeps
+      ✗  late
+      !  forgott…   2.0 GB
+         audit     10.0 MB
+         replica   10.0 MB
+      "
+    `);
+  });
+
   it('is one line where there is no slot', () => {
     expect(slotsLines(report([]), layout)).toEqual([
       'PostgreSQL 18.4: 0 of 10 slots used, WAL ends at 0/20B3748',

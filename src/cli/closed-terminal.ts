@@ -18,6 +18,7 @@ function isClosedTerminal(descriptor: number): boolean {
   } catch {
     return false; // no descriptor any more
   }
-  // loaded only where there may be a terminal: 5 ms
-  return !process.getBuiltinModule('node:tty').isatty(descriptor);
+  // loaded only where there may be a terminal: 5 ms; Node 22 before 22.3 cannot do that
+  const tty = process.getBuiltinModule?.('node:tty');
+  return tty !== undefined && !tty.isatty(descriptor);
 }

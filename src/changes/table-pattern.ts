@@ -8,7 +8,7 @@ export type NamedTable = Pick<Relation, 'schema' | 'name'>;
 
 export interface TablePattern {
   readonly excludes: boolean;
-  /** Undefined: any schema. */
+  /** Undefined: in whichever schema. */
   readonly schema: RegExp | undefined;
   readonly table: RegExp;
 }

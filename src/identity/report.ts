@@ -82,7 +82,7 @@ export async function readIdentityFacts(
   const publications = await readPublications(query, server);
   const outlines = byId(await readOutlines(query, server));
   const wanted = inScope({ publications, outlines }, scope);
-  const ids = new Set(wanted.flatMap(({ id, ancestors }) => [id, ...ancestors]));
+  const ids = new Set(wanted.outlines.flatMap(({ id, ancestors }) => [id, ...ancestors]));
   const toRead = [...outlines.values()].filter(({ id }) => ids.has(id));
   const tables = byId(await readTables(query, server, toRead));
   return { publications, outlines, tables, days: await readDaysCounted(query, server) };
@@ -102,7 +102,8 @@ export function identityReport(
   measured: ReadonlyMap<number, Measurement> = new Map(),
 ): IdentityReport {
   const asked = scope.publications;
-  const tables = tablesInScope(facts, scope).map((table) =>
+  const found = inScope(facts, scope);
+  const tables = tablesOf(facts, found).map((table) =>
     tableIdentity(table, { ...facts, asked, measured }),
   );
   const isHidden = tables.some(
@@ -112,27 +113,41 @@ export function identityReport(
     server,
     scope,
     tables,
-    notFound: notFoundIn(facts, scope),
+    notFound: found.notFound,
     findings: identityFindings(tables),
     unreadable: isHidden ? ['full_price.bytes'] : [],
   };
 }
 
 function tablesInScope(facts: IdentityFacts, scope: IdentityScope): readonly Table[] {
-  return inScope(facts, scope)
-    .map(({ id }) => facts.tables.get(id))
-    .filter((table) => table !== undefined);
+  return tablesOf(facts, inScope(facts, scope));
 }
+
+const tablesOf = (facts: IdentityFacts, { outlines }: InScope): readonly Table[] =>
+  outlines.map(({ id }) => facts.tables.get(id)).filter((table) => table !== undefined);
 
 type Catalogued = Pick<IdentityFacts, 'publications' | 'outlines'>;
 
+interface InScope {
+  readonly outlines: readonly TableOutline[];
+  /** As typed. */
+  readonly notFound: readonly string[];
+}
+
 /** @throws PgtailError if there is none of all tables that the scope names */
-function inScope(facts: Catalogued, scope: IdentityScope): readonly TableOutline[] {
+function inScope(facts: Catalogued, scope: IdentityScope): InScope {
+  const published = publishedIn(facts, scope);
   const including = scope.tables.filter(({ pattern }) => !pattern.excludes);
-  const [missing, ...more] = notFoundIn(facts, scope);
-  if (missing !== undefined && more.length + 1 === including.length) throw noTable(missing, scope);
+  const notFound = including
+    .filter(({ pattern }) => !isAnyOf(published, pattern))
+    .map(({ text }) => text);
+  const [missing] = notFound;
+  if (missing !== undefined && notFound.length === including.length) throw noTable(missing, scope);
   const patterns = scope.tables.map(({ pattern }) => pattern);
-  return publishedIn(facts, scope).filter((table) => isWanted(table, facts.outlines, patterns));
+  return {
+    outlines: published.filter((table) => isWanted(table, facts.outlines, patterns)),
+    notFound,
+  };
 }
 
 /** @throws PgtailError if a publication of the scope does not exist */
@@ -146,14 +161,6 @@ function publishedIn(
   return all.filter((table) =>
     asked.some((publication) => publishedAs(publication, table, outlines) !== undefined),
   );
-}
-
-/** As typed. */
-function notFoundIn(facts: Catalogued, scope: IdentityScope): readonly string[] {
-  const published = publishedIn(facts, scope);
-  return scope.tables
-    .filter(({ pattern }) => !pattern.excludes && !isAnyOf(published, pattern))
-    .map(({ text }) => text);
 }
 
 const isAnyOf = (tables: readonly TableOutline[], pattern: TablePattern): boolean =>

@@ -12,7 +12,7 @@ const count = z.int().min(0);
 const identity = z.enum(['default', 'index', 'full', 'nothing']);
 const flag = z.literal(true);
 
-/** Column names to values: any JSON. */
+/** Column names to values, whatever JSON they are. */
 const row = z.record(z.string(), z.json());
 const names = z.array(z.string());
 

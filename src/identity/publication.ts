@@ -28,6 +28,8 @@ export interface Publication {
   readonly members: ReadonlyMap<number, PublicationMember>;
   /** Ids of the schemas whose tables it has (15+). */
   readonly schemas: ReadonlySet<number>;
+  /** A list of all columns but the generated ones is another than none: to a server of 15. */
+  readonly listsCountGenerated?: boolean;
 }
 
 /** That a publication has a table. */

@@ -46,6 +46,7 @@ export async function readPublications(
       allTables: row.all_tables,
       operations: OPERATIONS.filter((operation) => row[operation]),
       viaRoot: row.via_root,
+      listsCountGenerated: catalog.major === FIRST_WITH_FILTERS,
       generated: row.generated ?? undefined,
       members: new Map(members.get(row.id)),
       schemas: new Set(schemas.get(row.id)),

@@ -29,8 +29,8 @@ function topmost(table: Table, together: readonly Published[]): readonly Publish
 
 /** A list of every column that would be sent anyway is as none, and its order does not matter. */
 function sentColumns(published: Published): readonly string[] {
-  const { as, member } = published;
+  const { as, member, publication } = published;
   if (member?.columns !== undefined) return columnNames(published, member.columns).map(sqlName);
-  const unsent = unsentGenerated(as, published);
+  const unsent = publication.listsCountGenerated ? [] : unsentGenerated(as, published);
   return as.columns.filter((column) => !unsent.includes(column)).map(({ name }) => sqlName(name));
 }

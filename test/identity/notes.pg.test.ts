@@ -418,7 +418,12 @@ describe.runIf(major >= 15)('publications that are read together', () => {
     ['TABLE articles (id)', 'TABLE articles', 'column-lists-differ'],
     ['TABLE articles (id)', 'ALL TABLES', 'column-lists-differ'],
     ['TABLE articles (id)', 'TABLES IN SCHEMA public', 'column-lists-differ'],
-    ['TABLE articles (id, note)', 'TABLE articles', undefined],
+    // 15 counts the generated column that no list may have
+    [
+      'TABLE articles (id, note)',
+      'TABLE articles',
+      major === 15 ? 'column-lists-differ' : undefined,
+    ],
     ['TABLE articles (id, note)', 'TABLE articles (note, id)', undefined],
   ];
   const GENERATED_PAIRS: typeof PAIRS = [

@@ -190,7 +190,7 @@ it('operations that are not published are named', async () => {
       fact: `publication "shop" does not publish ${ALL.replace('insert, ', '')}`,
       consequence: 'these changes are not sent: a copy kept from the rest is not the table',
       fix: [
-        `ALTER PUBLICATION "shop" SET (publish = '${ALL}'); -- tables without a replica identity then refuse UPDATE and DELETE`,
+        `ALTER PUBLICATION "shop" SET (publish = '${ALL}'); -- tables without a replica identity, or with one that a WHERE, a column list or a generated column does not fit, then refuse UPDATE and DELETE`,
       ],
     });
     await patient.mend(finding);

@@ -183,7 +183,7 @@ function missingOperations(
     fact: `publication ${quoted(name)} does not publish ${left.join(', ')}`,
     consequence: 'these changes are not sent: a copy kept from the rest is not the table',
     fix: [
-      `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish = '${all.join(', ')}'); -- tables without a replica identity then refuse UPDATE and DELETE`,
+      `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish = '${all.join(', ')}'); -- tables without a replica identity, or with one that a WHERE, a column list or a generated column does not fit, then refuse UPDATE and DELETE`,
     ],
   };
 }

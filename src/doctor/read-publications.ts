@@ -4,6 +4,8 @@
 
 import type { RunQuery } from '../catalog/catalog-connection.ts';
 import type { ServerSummary } from '../catalog/server-summary.ts';
+import { effectiveIdentity } from '../identity/effective-identity.ts';
+import { failuresUnder } from '../identity/failure.ts';
 import {
   OPERATIONS,
   type Operation,
@@ -230,9 +232,17 @@ function unsentOf(sent: readonly Published[], kind: Column['generated']): Unsent
       )
       .toSorted(),
     bySetting: listed.length < lacking.length,
-    extendLists: listed.map(({ published, columns }) => extendedAtOnce(published, columns)),
+    extendLists: listed
+      .filter(({ published }) => !lacksIdentity(published))
+      .map(({ published, columns }) => extendedAtOnce(published, columns)),
   };
 }
+
+/** Its list is to be extended by an identity first, which a list without that would undo. */
+const lacksIdentity = (published: Published): boolean =>
+  failuresUnder(effectiveIdentity(published.as), published.as, [published]).some(
+    ({ reason }) => reason === 'column-list',
+  );
 
 const unsentNames = (published: Published, kind: Column['generated']): readonly string[] =>
   unsentGenerated(published.as, published)

@@ -474,6 +474,20 @@ describe.runIf(major >= 18)('a column list that lacks a generated column', () =>
     });
   });
 
+  it('gets its identity first: no fix undoes another one', async () => {
+    const publication = `CREATE PUBLICATION shop FOR TABLE ONLY orders (total) WHERE (id > 0)`;
+    await withShop(`${schema}; ${publication}`, async (patient) => {
+      const generated = await patient.finding('generated-columns-not-published');
+      expect(generated.fix).toEqual([
+        '-- once the column lists have the columns of the replica identity: see that finding',
+      ]);
+      await patient.mend(await patient.finding('column-list-lacks-identity'));
+      const [fix] = (await patient.finding('generated-columns-not-published')).fix;
+      expect(fix).toContain('(id, total, gross) WHERE ((id > 0))');
+      await patient.sql(`${fix}; UPDATE ONLY orders SET total = total`);
+    });
+  });
+
   it('is extended beside the setting for tables without a list', async () => {
     const publication = `CREATE TABLE carts (id int PRIMARY KEY, g int GENERATED ALWAYS AS (id) STORED);
       CREATE PUBLICATION shop FOR TABLE carts, ONLY orders (id, total) WHERE (id > 0)`;

@@ -253,8 +253,12 @@ function storedUnsent(
 /** Where there is a column list, it alone decides. */
 function publishStored(name: string, { bySetting, extendLists }: UnsentColumns): readonly string[] {
   const setting = `ALTER PUBLICATION ${quoteIdentifier(name)} SET (publish_generated_columns = stored);`;
-  return [...(bySetting ? [setting] : []), ...extendLists];
+  const fix = [...(bySetting ? [setting] : []), ...extendLists];
+  return fix.length > 0 ? fix : [sentence(LISTS_FIRST)];
 }
+
+const LISTS_FIRST =
+  'once the column lists have the columns of the replica identity: see that finding';
 
 function virtualUnsent({ name, unsent }: ChosenPublication): Finding | undefined {
   const { names } = unsent.virtual;
